@@ -47,7 +47,7 @@ export interface LoadedConfig {
 interface ConfigFile {
   readonly path: string
   readonly layer: Layer
-  /** untrusted: only what it tightens counts. */
+  /** untrusted: only settings that make things stricter are used. */
   readonly status: 'loaded' | 'missing' | 'untrusted' | 'ignored' | 'invalid'
 }
 

@@ -8,10 +8,10 @@ import { recordAnswer } from './obtain-approval.ts'
 import { lineage, type Run } from './run.ts'
 import { lineageOf, runStateOf, type StoredQuestion } from './stored-question.ts'
 
-// Where a pipeline wants a person to look, whatever the rules say. Before one call, the call's own question is the gate:
-// one yes for both. Before anything else, such as the run of a panel, it is a question of its own. No quorum opens a gate.
+// Gates of pipelines: a person has to approve, whatever the rules say. Before a call, the call's own question is the gate,
+// so one yes is enough. Before anything else, such as a panel, the gate has its own question. No quorum opens a gate.
 
-/** A call at a gate is asked about even where the rules allow it. What they refuse stays refused. */
+/** A call at a gate asks even if the rules allow it. What they refuse stays refused. */
 export function atGate({ gate }: Pick<Call, 'gate'>, prepared: Prepared): Prepared {
   const { decision } = prepared.judgement
   if (gate === undefined || decision.outcome === 'deny') return prepared

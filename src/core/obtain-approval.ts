@@ -19,7 +19,7 @@ export class Pending extends ToolError {
   }
 }
 
-/** Ends with a decision that allows the call, or throws. Returns the answer when somebody was asked. */
+/** Returns a decision that allows the call, with the answer if somebody was asked; otherwise throws. */
 export async function obtainApproval(
   runtime: CallRuntime,
   call: Call,
@@ -104,7 +104,7 @@ async function ask(
   return answer
 }
 
-/** Put on record by whoever receives the answer, in whatever process. */
+/** Recorded by the process that receives the answer. */
 export function recordAnswer(
   { audit }: Pick<CallRuntime, 'audit'>,
   { id, callId, runId, offers }: Question,
@@ -153,7 +153,7 @@ async function storedAnswer(
   return stored.answer
 }
 
-/** Of all that want to use an answer, in whatever process, one goes on. */
+/** An answer is used once, even if several processes want it. */
 async function claim(runtime: CallRuntime, call: Call, stored: StoredQuestion): Promise<void> {
   if (await endQuestion(runtime, stored, 'used', call)) return
   throw new ToolError('conflict', `The question ${stored.question.id} was settled by another call.`)

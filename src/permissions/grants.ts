@@ -20,24 +20,24 @@ export interface Grant {
   readonly scope: 'session' | 'permanent'
   /** Real path of the workspace it was given in. */
   readonly workspace: string
-  /** It holds in other workspaces too, but lifts no rule that asks: those are what their owners want to be asked about. */
+  /** It also applies in other workspaces, but never overrides a rule that asks. */
   readonly everywhere?: true
   /** The run it holds for, when it is a session grant. */
   readonly run?: string
   /** The agent it was given to. Without one, it holds for every run in the workspace. */
   readonly agent?: string
   readonly spec: GrantSpec
-  /** The tool it was given for, as that tool was then. Once the tool claims to be something else, it is not covered. */
+  /** The tool, with the fingerprint it had then. A changed tool is not covered. */
   readonly tool?: { readonly name: string; readonly fingerprint: string }
   readonly createdAt: string
   readonly expiresAt?: string
   readonly user: string
-  /** The call whose question was answered so. */
+  /** The call whose question was answered. */
   readonly call?: string
 }
 
 export type GrantSpec =
-  /** This very call: tool, input, and the folder it acts in. */
+  /** Exactly this call: tool, input and working folder. */
   | { kind: 'exact'; tool: string; digest: string; text: string }
   | CommandSpec
   | { kind: 'path'; access: FileItem['kind']; root: string }
@@ -118,7 +118,7 @@ function coversPath(root: string, item: FileItem): boolean {
   return item.real === root || (isInside(item.real, root) && item.facts.sensitivity < SENSITIVE_TO_WRITE)
 }
 
-/** This very call and nothing else. */
+/** Exactly this call. */
 export function exactGrant({ request, items, digest }: IdentifiedCall): GrantSpec {
   return { kind: 'exact', tool: request.tool.name, digest: digest(), text: summarize(request, items) }
 }
@@ -144,8 +144,8 @@ export function describeGrant(spec: GrantSpec, workspace?: string): string {
 }
 
 /**
- * What can be remembered of a question, from the narrowest to the widest. Each offer is a list of grants that together
- * cover every item that was asked about. `dangerous` lines are only ever granted exactly as they stand.
+ * What can be remembered, narrowest first. Each offer is a list of grants that together cover every item that was asked
+ * about. Dangerous lines can only be granted exactly.
  */
 export function offerGrants(asked: readonly Item[], call: IdentifiedCall, workspace: string): GrantSpec[][] {
   const exact = exactGrant(call)

@@ -3,7 +3,7 @@ import { type FileItem, type Item, NO_SANDBOX, SANDBOX_REQUIRED } from './items.
 import { isOwnState, type PathContext } from './paths/paths.ts'
 import { protectedReason } from './paths/protected-paths.ts'
 
-/** A limit that neither a rule nor a grant nor a person can lift. */
+/** A limit that no rule, grant or person can override. */
 export interface HardStop {
   readonly id: string
   readonly reason: string
@@ -12,7 +12,7 @@ export interface HardStop {
 export interface ScopeContext extends PathContext {
   /** Real folders below which files may be changed. */
   readonly writeScope: readonly string[]
-  /** The run belongs to an agent, whose write folders are a list of their own. */
+  /** The run belongs to an agent with its own write folders. */
   readonly ofAgent?: boolean
 }
 

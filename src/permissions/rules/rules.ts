@@ -8,7 +8,7 @@ import type { PathContext } from '../paths/paths.ts'
 import { matchCommand, type TokenPattern } from './command-patterns.ts'
 import { compileHosts, compilePaths, type PathMatcher } from './patterns.ts'
 
-/** What a rule speaks about. Everything that is given has to hold. */
+/** What a rule matches. Every given key has to match. */
 export interface Conditions {
   tool?: string | readonly string[] | undefined
   path?: readonly string[] | undefined
@@ -24,14 +24,14 @@ export interface Conditions {
 export interface RuleDefinition extends Conditions {
   id?: string | undefined
   decision: Outcome
-  /** Where the rule does not hold: any one of these is enough. */
+  /** Exceptions: the rule does not apply if one of them matches. */
   except?: Conditions | undefined
   /** Milliseconds since 1970. */
   expires?: number | undefined
   reason?: string | undefined
-  /** Counts only once content that is not trusted entered the run. */
+  /** Applies only after untrusted content entered the run. */
   after?: 'untrusted' | undefined
-  /** An ask rule that no grant lifts. */
+  /** An ask rule that no grant overrides. */
   always?: boolean | undefined
   match?: readonly string[] | undefined
   not_match?: readonly string[] | undefined
@@ -52,7 +52,7 @@ export interface Rule {
   readonly definition: RuleDefinition
   /** Whether the rule is in force for this call at all: agent, mode, time, flow. */
   applies(request: JudgeRequest, now: number): boolean
-  /** Whether it speaks about this item of the call and matches it. */
+  /** Whether it matches this item of the call. */
   matches(item: Item, request: JudgeRequest): boolean
   /** Set for lines of an ordered list: whether it may be about this file. Other rules have `definition.path`. */
   readonly ordered?: (realPath: string) => boolean
@@ -122,8 +122,8 @@ export function compileRule(
 }
 
 /**
- * Whether the rule is for this agent and mode. What forbids or asks is also for the runs below that agent or mode: it
- * could otherwise open a run under another name to be rid of it. What allows has to be for all of them.
+ * Whether the rule is for this agent and mode. A deny or ask also applies to child runs; otherwise an agent could open a
+ * run under another name to escape it. An allow has to match all of them.
  */
 function isFor({ decision, agents, modes, except }: RuleDefinition, run: Run): boolean {
   if (agents === undefined && modes === undefined && except === undefined) return true
@@ -140,14 +140,14 @@ function isFor({ decision, agents, modes, except }: RuleDefinition, run: Run): b
   return decision === 'allow' ? counted.every(holds) : counted.some(holds)
 }
 
-/** `tool = "*"`, as in other programs. Only to forbid and to ask: what is allowed has to be named. */
+/** `tool = "*"`, only in a deny or ask: an allow has to name its tools. */
 export function isForEveryTool({ decision, tool }: RuleDefinition): boolean {
   return decision !== 'allow' && toList(tool)?.includes('*') === true
 }
 
 /**
- * A star in the name of a tool: `github__delete_*`. What is allowed has to be named, but for the tools of one MCP server,
- * none of which is offered before a person has approved it: `github__*`.
+ * A star in the name of a tool: `github__delete_*`. An allow takes one only for tools of one MCP server (`github__*`),
+ * because a person has approved each of those.
  */
 export function isToolPattern(name: string, allows: boolean): boolean {
   return name.includes('*') && name !== '*' && (!allows || /^[a-z0-9-]+__/i.test(name))
@@ -157,7 +157,7 @@ export function toolPattern(name: string): NameTest {
   return compileText(name.toLowerCase())
 }
 
-/** Tools of every kind may have two underscores in their names, those that models write too: by name alone they are of no server. */
+/** Any tool may have two underscores in its name, also one that a model wrote, so the name alone does not prove a server. */
 function compileToolNames(names: readonly string[], allows: boolean): (request: JudgeRequest) => boolean {
   const exact = names.filter(name => !isToolPattern(name, allows)).map(name => name.toLowerCase())
   const patterns = names.filter(name => isToolPattern(name, allows)).map(toolPattern)
@@ -203,7 +203,7 @@ function itemMatcher(
     const excepted = except?.host === undefined ? undefined : compileHosts(except.host)
     return (item, request) => {
       if (item.kind !== 'network' || !speaksOf(item, request)) return false
-      // An address that cannot be read cannot be allowed, and may be the one that is forbidden.
+      // An address that cannot be parsed is never allowed, and always matches a deny.
       if (item.facts === undefined) return strict
       if (method !== undefined && !hasMethod(method, item.method)) return false
       if (except?.method !== undefined && hasMethod(except.method, item.method)) return false
@@ -230,7 +230,7 @@ function matchesFile(
 ): boolean {
   if (item.kind !== 'file_read' && item.kind !== 'file_write' && item.kind !== 'file_delete') return false
   if (strict) {
-    // Forbidding holds for either spelling, and for everything below a folder; an exception must cover what is real.
+    // A deny matches both spellings and everything below a folder; an exception must match the real path.
     if (excepted?.matches(item.real)) return false
     return matcher.covers(item.real) || (item.path !== item.real && matcher.covers(item.path))
   }
@@ -251,7 +251,7 @@ function matchesCommand(
   return analysis.commands.every(found => found.level === 'safe' || one(found)) && analysis.commands.some(one)
 }
 
-/** Output to a file, a changed variable, a function, the background: nothing of that is in the words of a command. */
+/** Redirected output, changed variables, functions and background are not part of a command's words. */
 export function doesMoreThanItsCommands({ reasons, commands }: CommandAnalysis): boolean {
   return (
     commands.length === 0 ||

@@ -26,9 +26,9 @@ import { createPrivateFolder } from './private-folder.ts'
 import { type SeccompOptions, seccompFilter } from './seccomp.ts'
 import type { SandboxSystem } from './system.ts'
 
-/** Runs programs behind the walls of a profile. */
+/** Runs programs in the sandbox of a profile. */
 export interface Sandbox {
-  /** Whether the walls are made with root's own rights instead of a user namespace. */
+  /** Whether the sandbox is built as root instead of in a user namespace. */
   readonly isPrivileged: boolean
   /** With `overlay`, the workspace that the program sees and changes is that layer. */
   run(profile: SandboxProfile, command: SandboxCommand, overlay?: Overlay): Promise<SandboxResult>

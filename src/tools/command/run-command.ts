@@ -91,7 +91,7 @@ const input = () =>
 
 type Input = z.output<ReturnType<typeof input>>
 
-/** Runs command lines. What a line may do is decided before; how it is walled in, recorded and ended is done here. */
+/** Runs command lines. Permissions are decided before; sandboxing, recording and ending happen here. */
 export function runCommandTool(parts: CommandParts, allowed: readonly string[]): AnyTool {
   return defineTool({
     name: 'run_command',
@@ -117,7 +117,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     risk: 'high',
     unrecorded: ['env', 'stdin'],
     parallelContained: ({ command, reset }) => !reset && !MOVES_RUN.test(command),
-    // Its own limit ends the command; the rest is for bringing over what it changed.
+    // Its own limit ends the command; the rest is for applying its changes.
     deadlineMs: ({ timeout_ms }) => timeout_ms + BRINGING_OVER_MS,
     input,
     output: {
