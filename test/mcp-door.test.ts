@@ -226,6 +226,13 @@ test('a client that approves by itself is not asked again, except for what is da
   })
 })
 
+test('a change that is too long for a form is not approved in one', async () => {
+  const { call } = await connect({ answer: () => ({ action: 'accept', content: { decision: 'once' } }) })
+  const refused = await call('write_file', { path: 'long.txt', content: 'line\n'.repeat(400) })
+  expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('kogu approvals approve q-') })
+  expect(existsSync(join(box.workspace, 'long.txt'))).toBe(false)
+})
+
 test('what is dangerous needs its phrase typed, as on the terminal', async () => {
   let phrase: string | undefined
   const { call } = await connect({

@@ -84,7 +84,7 @@ export async function callTool(
   const { result } = step
   if (result.question !== undefined && door.canAsk(ctx) && answered?.question === undefined) {
     const question = (await runtime.listQuestions()).find(each => each.id === result.question)
-    if (question !== undefined && question.answer === null) {
+    if (question !== undefined && question.answer === null && fitsInForm(question)) {
       const requestState = await door.state.mint({ question: question.id, digest: digestOf(name, input) })
       return askClient(question, requestState)
     }
@@ -214,14 +214,25 @@ function askClient(question: ShownQuestion, requestState: string): InputRequired
   })
 }
 
-const LONGEST_MESSAGE = 4000
+const IN_FORM = { mostCharacters: 20_000, mostLines: 300 }
 
-function describe({ tool, details, input, preview, cwd, decision, isDangerous }: ShownQuestion): string {
-  const subject = details ?? JSON.stringify(input)
+/** Nobody says yes to what is cut: a longer question is answered where all of it can be read. */
+function fitsInForm(question: ShownQuestion): boolean {
+  return [subjectOf(question), question.preview ?? ''].every(
+    text => text.length <= IN_FORM.mostCharacters && text.split('\n').length <= IN_FORM.mostLines,
+  )
+}
+
+function subjectOf({ details, input }: ShownQuestion): string {
+  return details ?? JSON.stringify(input)
+}
+
+function describe(question: ShownQuestion): string {
+  const { tool, preview, cwd, decision, isDangerous } = question
   return [
     `${isDangerous ? 'DANGEROUS: ' : ''}${tool.name} asks for your approval.`,
-    toBlock(subject, { mostCharacters: LONGEST_MESSAGE, mostLines: 60 }),
-    ...(preview === undefined ? [] : [toBlock(preview, { mostCharacters: LONGEST_MESSAGE, mostLines: 60 })]),
+    toBlock(subjectOf(question), IN_FORM),
+    ...(preview === undefined ? [] : [toBlock(preview, IN_FORM)]),
     `in ${toLine(cwd)}`,
     underMargin(decision.reason),
     ...(decision.notes ?? []).map(note => underMargin(note)),

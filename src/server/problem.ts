@@ -120,7 +120,7 @@ export const TITLES: Readonly<Record<string, string>> = {
   tool_permission_denied: 'Denied',
   tool_execution_failed: 'The tool failed',
   conflict: 'Changed elsewhere',
-  stale: 'Changed since it was asked',
+  stale: 'Changed since the request',
   expired: 'Expired',
   too_large: 'Too large',
   rate_limited: 'Too many requests',
