@@ -34,23 +34,32 @@ const RUNS_AFTER: Readonly<Record<string, RegExp>> = {
   yarn: /^(?:exec|dlx)$/,
 }
 /** After the name of a container or an image. */
-const CONTAINERS = /^(?:docker|podman|nerdctl|kubectl)$/
+const CONTAINERS = /^(?:(?:docker|podman)(?:-compose)?|nerdctl|kubectl)$/
+/** Of their options only these have no value in the next word. */
+const CONTAINER_FLAG =
+  /^-[diqtPT]+$|^-[diqtPT]*[^-diqtPT].|=|^--(?:build|detach|init|interactive|no-deps|no-TTY|privileged|publish-all|quiet|read-only|rm|stdin|tty)?$/
 const SHELL = /^(?:.*\/)?(?:ba|rba|da|a|z|k|mk|fi|c|tc|pw)?sh[\d.]*$/
 /** Interpreters whose next argument is code after one of these flags. */
 const INTERPRETERS =
   /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|Rscript|julia|elixir|expect|emacs|[gmn]?awk|sed|jq|osascript)$/
-const CODE_FLAG = /^-[A-Za-z]*[cepr]$|^--(?:eval|print|expression|execute)$/
+const CODE_FLAG = /^-[A-Za-z]*[cepr]$|^--(?:eval|print|expression|execute|source|import)$/
 /** Those that read a program from their input when they are given no file. */
 const INPUT_INTERPRETER = /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|Rscript|julia|tclsh)$/
 /** Options whose value is a program, or settings that name one. */
 const RUNNING_OPTIONS: Readonly<Record<string, RegExp>> = {
+  docker: /^--entrypoint$/,
   ex: /^(?:-c|--cmd)$/,
   find: /^-(?:exec|ok)(?:dir)?$/,
   fd: /^(?:-x|-X|--exec|--exec-batch)$/,
   gdb: /^-{1,2}(?:i?ex|eval-command)$/,
   git: /^--(?:exec-path|config-env|upload-pack|receive-pack|exec|extcmd|open-files-in-pager|[a-z-]+-filter)$/,
+  gmake: /^--eval$/,
+  make: /^--eval$/,
   man: /^(?:-P|--pager)$/,
+  npm: /^--call$/,
+  npx: /^--call$/,
   nvim: /^(?:-c|--cmd)$/,
+  podman: /^--entrypoint$/,
   rg: /^--pre$/,
   rsync: /^(?:-\w*e|--rsh|--rsync-path)$/,
   sort: /^--compress-program$/,
@@ -62,6 +71,11 @@ const RUNNING_OPTIONS: Readonly<Record<string, RegExp>> = {
   zip: /^(?:-TT|--unzip-command)$/,
 }
 
+/** Whether its arguments are a command. */
+export function isWrapper(program: string): boolean {
+  return RUNS_ITS_ARGUMENTS.has(program) || RUNS_ITS_FIRST.has(program)
+}
+
 /** Whether it starts what its arguments name, `source f` and `nohup ./f` alike. */
 export function runsArguments(program: string): boolean {
   return RUNS_ITS_ARGUMENTS.has(program) || SHELL_WORDS.has(program)
@@ -70,10 +84,6 @@ export function runsArguments(program: string): boolean {
 /** Whether it runs the file behind `-f`. */
 export function readsFileOption(program: string): boolean {
   return /^(?:g?make|[gmn]?awk|sed)$/.test(program)
-}
-
-export function isShellWord(word: string): boolean {
-  return SHELL_WORDS.has(word)
 }
 
 export function isShell(word: string): boolean {
@@ -92,19 +102,29 @@ export function baseName(path: string): string {
 /** Whether the word is a command, or goes to a shell: of `docker run image sh -c {x}` too. */
 export function isRun(program: string, words: readonly Word[], index: number, option: string): boolean {
   if (RUNS_ITS_ARGUMENTS.has(program) || SHELL_WORDS.has(program) || isShell(program)) return true
+  if (lookUp(RUNNING_OPTIONS, program)?.test(option) === true) return true
   // Of the shell's own, `-v` takes the name of a variable, and an index in it is run.
   if (/^(?:printf|test|\[)$/.test(program) && words.some(({ value }) => value === '-v')) return true
   const isPackage = (at: number): boolean => /^(?:-p|--package|--from)$/.test(words[at]?.value ?? '')
   const operands = words.flatMap(({ value }, at) => (value.startsWith('-') || isPackage(at - 1) ? [] : [at]))
-  const [first = -1, second, third] = operands
+  const [first = -1, second] = operands
   if (RUNS_ITS_FIRST.has(program)) return first === index
   const verb = words[first]?.value ?? ''
   if (lookUp(RUNS_AFTER, program)?.test(verb) === true && second === index) return true
-  if (CONTAINERS.test(program) && /^(?:exec|run)$/.test(verb) && third === index) return true
-  if (lookUp(RUNNING_OPTIONS, program)?.test(option) === true) return true
+  if (CONTAINERS.test(program) && isRunInContainer(words, index)) return true
   if (program === 'git' && isRunByGit(words, index, option)) return true
   const shell = words.slice(0, index).findLastIndex(({ value }) => isShell(value))
   return shell !== -1 && (shell === index - 1 || /^-\w*c$/.test(option))
+}
+
+/** `docker compose exec -u root web {x}`, but not `docker exec web ls {x}`. */
+function isRunInContainer(words: readonly Word[], index: number): boolean {
+  const at = (place: number): string => words[place]?.value ?? ''
+  const isValue = (place: number): boolean => /^-/.test(at(place)) && !CONTAINER_FLAG.test(at(place))
+  const operands = words.flatMap(({ value }, place) =>
+    /^-|^(?:compose|container)$/.test(value) || isValue(place - 1) ? [] : [place],
+  )
+  return /^(?:exec|run)$/.test(at(operands[0] ?? -1)) && operands[2] === index
 }
 
 /** `git -c core.pager={x} log`, but not `git switch -c {x}`; `git rebase -x {x}`, but not `git cherry-pick -x {x}`. */
@@ -125,7 +145,7 @@ function isRunByGit(words: readonly Word[], index: number, option: string): bool
 export function isCode(program: string, words: readonly Word[], index: number, option: string): boolean {
   if (!INTERPRETERS.test(program)) return false
   if (/^[gmn]?awk$/.test(program) && /^-[vF]$/.test(option)) return false
-  if (CODE_FLAG.test(option)) return true
+  if (CODE_FLAG.test(option) || (program === 'perl' && /^-[mM]$/.test(option))) return true
   if (/^(?:deno|bun)$/.test(program)) return words.slice(0, index).some(({ value }) => value === 'eval')
   return /^(?:[gmn]?awk|sed|jq)$/.test(program) && programOperand(words) === index
 }

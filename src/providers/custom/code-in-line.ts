@@ -2,7 +2,7 @@ import { type Command, forEachChild, type ParsedScript, type SyntaxNode, type Wo
 import {
   baseName,
   isShell,
-  isShellWord,
+  isWrapper,
   readsFileOption,
   readsProgram,
   runsArguments,
@@ -84,7 +84,7 @@ function runsText(command: Command): boolean {
   const [program] = words
   if (program === undefined) return false
   if (!isPlain(program) || /^(?:let|declare|typeset|local)$/.test(program.value)) return true
-  if (isShellWord(program.value) && !words.every(isPlain)) return true
+  if (runsArguments(baseName(program.value)) && !words.every(isPlain)) return true
   const at = words.findIndex(({ value }) => readsProgram(value))
   if (at === -1) return false
   // Up to its file, or to its code behind `-c`: what follows are arguments.
@@ -116,9 +116,10 @@ function readsCode(command: Command): boolean {
   const words = wordsOf(command).map(({ value }) => value)
   const at = words.findIndex(readsProgram)
   const first = baseName(words[0] ?? '')
-  if (LINES_ARE_COMMANDS.has(first) || (first === 'xargs' && (at !== -1 || words.includes('env'))))
+  if (LINES_ARE_COMMANDS.has(first) || (first === 'xargs' && (at !== -1 || startsItsInput(words))))
     return true
-  if (/^g?make$/.test(first)) return words.some(word => /^-(?:f-)?$|^\/dev\/stdin$/.test(word))
+  if (readsFileOption(first))
+    return /(?: -f ?| --(?:make)?file[= ])(?:-|\/dev\/stdin)(?: |$)/.test(words.join(' '))
   if (at === -1) return false
   const input = isShell(words[at] ?? '')
     ? /^-(?:\w*s)?$|^\/dev\/(?:stdin|fd\/0)$/
@@ -126,6 +127,19 @@ function readsCode(command: Command): boolean {
   // `-o pipefail` is no file; and `-s`, `-` and `/dev/stdin` read the input whatever follows.
   const after = words.slice(at + 1).filter((_, index, all) => !/^[-+][oO]$/.test(all[index - 1] ?? ''))
   return after.every(word => /^[-+]/.test(word)) || after.some(word => input.test(word))
+}
+
+/** `xargs sudo` and `xargs -I% %`, but not `xargs wc -l`. */
+function startsItsInput(words: readonly string[]): boolean {
+  const takesNext =
+    /^(?:-\w*[adEIJLnPRsS]|--(?:arg-file|delimiter|max-(?:args|chars|procs)|process-slot-var))$/
+  const started = words.find(
+    (word, index) => index > 0 && !word.startsWith('-') && !takesNext.test(words[index - 1] ?? ''),
+  )
+  if (started === undefined) return false
+  const at = words.findIndex(word => /^-\w*I/.test(word))
+  const replaced = words[at]?.replace(/^-\w*?I/, '') || words[at + 1]
+  return isWrapper(baseName(started)) || (at !== -1 && started.includes(replaced ?? ''))
 }
 
 /**
