@@ -57,6 +57,16 @@ test('a rule is taken out with all of its keys, and only that one', () => {
   expect(removeTomlRule(text, 'a.b')).toBe(`mode = "ask"\n${rule('axb')}[ui]\nx = 1\n`)
 })
 
+test('a rule is known by its id, and not by a text that says one', () => {
+  const other = `[[permissions.rules]]\nid = "other"\nreason = """\nid = "a"\n"""\n`
+  expect(removeTomlRule(`${other}[[permissions.rules]]\nid = "a"\n`, 'a')).toBe(other)
+})
+
+test('a mark of the byte order stays at the beginning, and hides no table', () => {
+  expect(setTomlKey('\uFEFF[ui]\n', '', 'mode', 'ask')).toBe('\uFEFFmode = "ask"\n[ui]\n')
+  expect(setTomlKey('\uFEFF[ui]\nx = 1\n', 'ui', 'x', 2)).toBe('\uFEFF[ui]\nx = 2\n')
+})
+
 test('a key of the top is set above every table', () => {
   expect(setTomlKey('# mine\n[ui]\nmode = 1\n', '', 'mode', 'read-only')).toBe(
     'mode = "read-only"\n# mine\n[ui]\nmode = 1\n',

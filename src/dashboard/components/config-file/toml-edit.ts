@@ -5,6 +5,8 @@ export function setTomlKey(
   key: string,
   value: string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>,
 ): string {
+  // A mark of the byte order stays the first character.
+  if (text.startsWith('\uFEFF')) return `\uFEFF${setTomlKey(text.slice(1), table, key, value)}`
   const lines = text.split('\n')
   const tableKeys = keysOf(table)
   const beginnings = withoutInsides(text).split('\n')
@@ -145,13 +147,13 @@ function splitTables(text: string): string[] {
 function isRule(part: string, id: string): boolean {
   return (
     /^\s*\[\[permissions\.rules\]\]/.test(part) &&
-    new RegExp(`^\\s*id\\s*=\\s*["']${quote(id)}["']`, 'm').test(part)
+    new RegExp(`^\\s*id\\s*=\\s*["']${quote(id)}["']`, 'm').test(withoutInsides(part))
   )
 }
 
 /** A line that begins a table, and not a list inside of a value. */
 const KEY = String.raw`[ \t]*(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*`
-const ASSIGNED = new RegExp(String.raw`^\uFEFF?(${KEY}(?:\.${KEY})*)=[ \t]*`)
+const ASSIGNED = new RegExp(String.raw`^(${KEY}(?:\.${KEY})*)=[ \t]*`)
 const HEADER = new RegExp(String.raw`^[ \t]*\[{1,2}${KEY}(?:\.${KEY})*\]{1,2}[ \t]*(?:#.*)?$`, 'm')
 
 /** What JSON has, on one line. */
