@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, symlinkSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { partsOf } from '../core/diff-parts.ts'
 import { applyPatch } from './apply-patch.ts'
@@ -104,6 +104,27 @@ test('where the differences are not what would happen, the patch itself is shown
   expect(() => applyPatch.preview?.(whole('*** Update File: no.txt', '-a', '+b'), place())).toThrow(
     'No such file',
   )
+})
+
+test('also where a file is named in two ways, or is there only once another has moved to it', async () => {
+  await bench.given('seen.txt', 'a\nkeep\n')
+  await bench.given('moves.txt', 'b\nkeep\n')
+  symlinkSync('seen.txt', bench.at('link.txt'))
+  const first = ['*** Update File: seen.txt', '@@', '+keep', '-a', '+b']
+  for (const other of ['./seen.txt', 'link.txt', bench.at('seen.txt')])
+    expect(
+      applyPatch.preview?.(whole(...first, `*** Update File: ${other}`, '-keep', '+gone'), place()),
+    ).toBeUndefined()
+  const moves = ['*** Delete File: seen.txt', '*** Update File: moves.txt', '*** Move to: ./seen.txt']
+  expect(applyPatch.preview?.(whole(...moves), place())).toBeUndefined()
+})
+
+test('no part is left out of a patch that cannot be written again as it was read', async () => {
+  await bench.given('plain.txt', 'a\n')
+  // Of two carriage returns before the line end, one belongs to the content.
+  const wanted = whole('*** Add File: odd.txt', '+odd\r\r', '*** Update File: plain.txt', '-a', '+b')
+  expect(applyPatch.leaveOut?.(wanted, new Set([1]), place())).toBeUndefined()
+  expect(applyPatch.leaveOut?.(wanted, new Set([0]), place())).toBeDefined()
 })
 
 test('parts are left out over all files: of one file, a whole file, and a new one', async () => {

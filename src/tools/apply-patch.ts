@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { partsOf, withoutParts } from '../core/diff-parts.ts'
 import { ToolError } from '../core/errors.ts'
-import { lookAt } from '../core/real-path.ts'
+import { lookAt, resolvePath as resolveNow } from '../core/real-path.ts'
 import { type AccessContext, defineTool, type ToolContext } from '../core/tool.ts'
 import { summarizeDiff } from '../core/unified-diff.ts'
 import { smallestEdit } from './edit/smallest-edit.ts'
@@ -65,7 +66,8 @@ export const applyPatch = defineTool({
   preview({ input: patch }, context) {
     const files = parsePatch(patch)
     // Each is compared with what is there now, which is not what the second change of a file would find.
-    if (new Set(files.map(({ path }) => path)).size < files.length) return undefined
+    const places = files.flatMap(file => placesOf(file, context))
+    if (new Set(places).size < places.length) return undefined
     const said = files.flatMap(file => {
       if (file.kind === 'delete') return [`delete ${file.path}\n`]
       return file.kind === 'update' && file.moveTo !== undefined
@@ -87,7 +89,10 @@ export const applyPatch = defineTool({
       if (rest === undefined) return undefined
       if (rest !== 'nothing') files.push(rest)
     }
-    return files.length === 0 ? undefined : { input: writePatch(files) }
+    if (files.length === 0) return undefined
+    const rest = writePatch(files)
+    // A line that ends with a carriage return would lose it.
+    return isDeepStrictEqual(parsePatch(rest), files) ? { input: rest } : undefined
   },
   async run({ input: patch }, context) {
     const files = parsePatch(patch)
@@ -105,6 +110,13 @@ export const applyPatch = defineTool({
 })
 
 type Update = Extract<FilePatch, { kind: 'update' }>
+
+/** The real paths that it changes, so that no file counts as two. */
+function placesOf(file: FilePatch, { cwd, resolvePath = resolveNow }: AccessContext): string[] {
+  const moveTo = file.kind === 'update' ? file.moveTo : undefined
+  const paths = moveTo === undefined ? [file.path] : [file.path, moveTo]
+  return paths.map(path => resolvePath(toolPath(path, cwd)).real)
+}
 
 interface Change {
   readonly before: Uint8Array
