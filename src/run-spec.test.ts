@@ -3,7 +3,7 @@ import { parsePanel } from './agents/panel.ts'
 import { createTestMachine } from './config/test-machine.ts'
 import { Registry } from './core/registry.ts'
 import { openModels } from './models.ts'
-import { type RunWish, toRunSpec } from './run-spec.ts'
+import { type RunWish, toRunSpec, toRunSpecAgain } from './run-spec.ts'
 
 test.each([
   ['ask', 'ask', 'ask'],
@@ -22,6 +22,11 @@ test.each([
   expect(spec.limits.onLimit).toBe(limit)
 })
 
+const record = {
+  ...{ id: 'a', name: 'a', description: null, system: null, provider: 'rehearsal', model: 'x' },
+  ...{ temperature: 1, maxTokens: 100, sourcePath: null, sourceHash: null, createdAt: new Date(0) },
+}
+
 describe('a wish', () => {
   const specOf = (wish: Partial<RunWish>, more = '', limits = '[limits]\nmax_turns = 3\n', turns = 30) => {
     const machine = createTestMachine()
@@ -39,7 +44,6 @@ describe('a wish', () => {
   test('lowers the limits of a panel and of the configuration, also ones that they do not set', () => {
     const { limits } = specOf({ limits: { maxTurns: 2, maxTokens: 1000, maxCostUsd: 5 } })
     expect(limits).toMatchObject({ maxTurns: 2, maxTokens: 1000, maxCostUsd: 5 })
-    expect(limits).not.toHaveProperty('raised')
   })
 
   test.each([
@@ -52,22 +56,18 @@ describe('a wish', () => {
         hint: expect.stringContaining(hint),
       }),
     )
-    expect(specOf({ limits, mayApprove: true }).limits).toMatchObject({ ...limits, raised: true })
+    expect(specOf({ limits, mayApprove: true }).limits).toMatchObject(limits)
   })
 
   test('has as many turns as the configuration lets it where the panel does not say', () => {
     const free = (turns: number, mayApprove = false) =>
       specOf({ limits: { maxTurns: turns }, mayApprove }, '', '').limits
-    expect(free(30)).not.toHaveProperty('raised')
+    expect(free(30)).toMatchObject({ maxTurns: 30 })
     expect(() => free(31)).toThrow('max_turns 31 is above 30')
-    expect(free(31, true)).toMatchObject({ maxTurns: 31, raised: true })
+    expect(free(31, true)).toMatchObject({ maxTurns: 31 })
   })
 
   test('of an agent has few turns, and no more than the configuration lets it have', () => {
-    const record = {
-      ...{ id: 'a', name: 'a', description: null, system: null, provider: 'rehearsal', model: 'x' },
-      ...{ temperature: 1, maxTokens: 100, sourcePath: null, sourceHash: null, createdAt: new Date(0) },
-    }
     const turnsOf = (turns: number) => specOf({ agent: { record, tools: [] } }, '', '', turns).limits.maxTurns
     expect([turnsOf(30), turnsOf(3)]).toEqual([5, 3])
   })
@@ -80,5 +80,48 @@ describe('a wish', () => {
       expect(specOf({ orchestration, mayApprove: true }, planned).orchestration).not.toBe('approval')
     }
     expect(specOf({ orchestration: 'none', tools: [] }, planned)).toMatchObject({ authority: { tools: [] } })
+  })
+})
+
+describe('a run that is started again', () => {
+  const createPlace = () => {
+    const machine = createTestMachine()
+    const model = `rehearsal:${machine.write('script.toml', '[[answer]]\ntext = "Done."\n')}`
+    const under = (limits: string) => {
+      machine.write('user/config.toml', `[limits]\n${limits}`)
+      const loaded = machine.load()
+      const runs = { models: openModels(loaded, machine.environment()) }
+      return { loaded, runtime: { registry: new Registry() }, runs }
+    }
+    const agentOf = (more: string) => {
+      const panel = parsePanel(`model = "${model}"\n${more}`, 'p', 'p.toml')
+      if (panel.kind !== 'ai') throw new Error('It has a model.')
+      return { record, tools: [], panel }
+    }
+    return { model, under, agentOf }
+  }
+  const begun = { task: 'Go.', startedBy: 'test', mayApprove: true }
+
+  test('has the limits that hold now, and higher ones only by who may approve', () => {
+    const { model, under, agentOf } = createPlace()
+    for (const agent of [{ agent: agentOf('') }, {}]) {
+      const spec = toRunSpec(under('max_turns = 30\n'), {
+        ...{ ...begun, ...agent, model, limits: { maxTurns: 20 } },
+      })
+      const lowered = under('max_turns = 10\nmax_tokens = 1000\non_limit = "stop"\n')
+      expect(() => toRunSpecAgain(lowered, spec, agent)).toThrow('max_turns 20 is above 10')
+      expect(toRunSpecAgain(lowered, spec, { ...agent, mayApprove: true }).limits).toMatchObject({
+        ...{ maxTurns: 20, maxTokens: 1000, onLimit: 'stop' },
+      })
+    }
+  })
+
+  test('skips the plan that a panel shows to a person only by who may approve', () => {
+    const { under, agentOf } = createPlace()
+    const agent = agentOf('orchestration = "approval"\n')
+    const parts = under('')
+    const spec = toRunSpec(parts, { ...begun, agent, orchestration: 'none' })
+    expect(() => toRunSpecAgain(parts, { ...spec, authority: {} }, { agent })).toThrow('plan is approved')
+    expect(toRunSpecAgain(parts, spec, { agent, mayApprove: true })).toEqual(spec)
   })
 })

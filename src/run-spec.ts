@@ -79,17 +79,23 @@ export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish):
   }
 }
 
-/** The same again. What it may do is at most what its agent may do now: somebody may have taken something from it. */
-export function toRunSpecAgain(parts: SpecParts, spec: RunSpec, agent: RunWish['agent']): RunSpec {
-  if (agent === undefined) return spec
+/** The same again, as if it were asked for now: somebody may have taken something from its agent, or lowered a limit. */
+export function toRunSpecAgain(
+  parts: SpecParts,
+  spec: RunSpec,
+  { agent, mayApprove = false }: Pick<RunWish, 'agent' | 'mayApprove'>,
+): RunSpec {
   const { tools, mode } = spec.authority
+  const { onLimit: _, ...wished } = spec.limits
   const isThere = (name: string): boolean => parts.runtime.registry.candidates(name).length > 0
-  const { authority } = toRunSpec(parts, {
-    ...{ task: spec.task, startedBy: '', model: spec.model, agent, mayApprove: true },
+  const { authority, limits } = toRunSpec(parts, {
+    ...{ task: spec.task, startedBy: '', model: spec.model, limits: wished, mayApprove },
+    orchestration: spec.orchestration ?? 'none',
+    ...(agent === undefined ? {} : { agent }),
     ...(tools === undefined || tools === 'all' ? {} : { tools: tools.filter(isThere) }),
     ...(mode === undefined ? {} : { mode }),
   })
-  return { ...spec, authority }
+  return { ...spec, limits, authority: agent === undefined ? spec.authority : authority }
 }
 
 function modelOf({ agent, panel }: RunWish): string | undefined {
@@ -136,7 +142,7 @@ function limitsOf(
       `${raised.name} ${raised.wished} is above ${raised.own}, which the panel or the configuration sets.`,
       { hint: `Ask for at most ${raised.own}. Raising it needs the scope approve.` },
     )
-  return { ...own, ...given, ...(raised === undefined ? {} : { raised: true }) }
+  return { ...own, ...given }
 }
 
 /** A panel that shows its plan to a person first does so whoever starts it. Without tools there is nothing to plan. */

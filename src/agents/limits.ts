@@ -10,8 +10,6 @@ export interface RunLimits {
   readonly maxCalls?: number
   /** Whether a person is asked, at a limit, if it is to go on with more. */
   readonly onLimit?: 'stop' | 'ask'
-  /** A person gave it more than its panel or the configuration does: only who could do so starts it again. */
-  readonly raised?: true
 }
 
 /** As configurations and requests call them. */
@@ -22,11 +20,6 @@ const NAMES = [
   ['maxTimeMs', 'max_time'],
   ['maxCalls', 'max_calls'],
 ] as const
-
-/** Limits with those of a wish in their place. */
-export function withLimits(own: RunLimits, wished: Partial<RunLimits>): RunLimits {
-  return { ...own, ...wished, ...(firstRaised(own, wished) === undefined ? {} : { raised: true }) }
-}
 
 /** The first limit of a wish that is above the one that holds without it. */
 export function firstRaised(
@@ -45,7 +38,6 @@ export function twice(limits: RunLimits): RunLimits {
   const { maxTurns, maxCostUsd, maxTokens, maxTimeMs, maxCalls } = limits
   return {
     ...limits,
-    raised: true,
     maxTurns: maxTurns * 2,
     ...(maxCostUsd === undefined ? {} : { maxCostUsd: maxCostUsd * 2 }),
     ...(maxTokens === undefined ? {} : { maxTokens: maxTokens * 2 }),

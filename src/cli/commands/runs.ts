@@ -1,4 +1,3 @@
-import { withLimits } from '../../agents/limits.ts'
 import { type RunRecord, type RunStatus, requireHome } from '../../agents/run-record.ts'
 import { counted } from '../../core/counted.ts'
 import { toBlock, toLine, underMargin } from '../../core/visible.ts'
@@ -349,7 +348,7 @@ async function resume(context: CommandContext, start: string): Promise<number> {
     const { id, spec } = await requireRun(session.database, start)
     const given = givenLimits(context)
     requirePrice(session.runs.models.find(spec.model), given)
-    const run = await session.runs.take(id, withLimits(spec.limits, given))
+    const run = await session.runs.take(id, { ...spec.limits, ...given })
     return workAndTell(context, session, run)
   })
 }

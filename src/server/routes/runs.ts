@@ -204,12 +204,10 @@ function againRoute(api: Api, { runtime, loaded, services }: RunParts): void {
     async context => {
       const opened = await services()
       const { spec } = await requireRun(opened, context.req.valid('param').id)
-      if (spec.limits.raised === true && !mayApprove(context))
-        throw new HttpProblem(403, 'forbidden', 'A person gave this run more than its limits.', {
-          hint: 'Start it with POST /api/runs, or use a token that may approve.',
-        })
-      const agent = spec.agentId === undefined ? undefined : await findAgentFor(opened, spec.agentId)
-      const again = toRunSpecAgain({ runtime, loaded, runs: opened.runs }, spec, agent)
+      const again = toRunSpecAgain({ runtime, loaded, runs: opened.runs }, spec, {
+        ...(spec.agentId === undefined ? {} : { agent: await findAgentFor(opened, spec.agentId) }),
+        mayApprove: mayApprove(context),
+      })
       const id = await beginRun(opened, { ...again, startedBy: callerName(context) })
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
