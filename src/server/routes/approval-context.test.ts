@@ -191,6 +191,23 @@ test('an undo does what was shown of it, and not what a run has changed since', 
   expect([existsSync(fileOf('undo-1.txt')), existsSync(fileOf('undo-2.txt'))]).toEqual([false, false])
 })
 
+test('the plan of an undo names every file that comes back around those that have changed since', async () => {
+  const input = '*** Begin Patch\n*** Add File: both-1.txt\n+a\n*** Add File: both-2.txt\n+b\n*** End Patch'
+  const { id, callId, digest } = await ask('apply_patch', { input })
+  await app.send(`POST /api/approvals/${id}/answer`, { answer: 'once', digest })
+  await app.send(`POST /api/approvals/${id}/continue`, {})
+  app.machine.write('both-1.txt', 'by hand\n')
+  const selection = { calls: [callId] }
+  const { json }: { json: { digest: string } } = await app.send('POST /api/changes/undo/plan', selection)
+  const both = { steps: [{ path: fileOf('both-2.txt') }], conflicts: [{ path: fileOf('both-1.txt') }] }
+  expect(json).toMatchObject(both)
+  const shown = { selection, digest: json.digest }
+  expect((await app.send('POST /api/changes/undo', shown)).status).toBe(409)
+  const done = await app.send('POST /api/changes/undo', { ...shown, skip_conflicts: true })
+  expect(done).toMatchObject({ status: 200, json: both })
+  expect([existsSync(fileOf('both-1.txt')), existsSync(fileOf('both-2.txt'))]).toEqual([true, false])
+})
+
 test('only a command can be tried on a copy', async () => {
   const { id } = await ask('write_file', { path: 'f.txt', content: 'x' })
   expect((await app.send(`POST /api/approvals/${id}/try`, {})).status).toBe(400)

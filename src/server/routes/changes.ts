@@ -101,7 +101,9 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
     }),
     async context =>
       context.json(
-        toPlan(await runtime.planUndo(await toSelection(runtime, context.req.valid('json')))),
+        toPlan(
+          await runtime.planUndo(await toSelection(runtime, context.req.valid('json')), AROUND_CONFLICTS),
+        ),
         200,
       ),
   )
@@ -124,13 +126,12 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const { selection: wanted, skip_conflicts: skips, digest } = context.req.valid('json')
-      const selected = await toSelection(runtime, wanted)
+      const planned = await runtime.planUndo(await toSelection(runtime, wanted), AROUND_CONFLICTS)
       // A run that still works may have changed more meanwhile.
-      if (digest !== undefined && digest !== digestOf(await runtime.planUndo(selected)))
+      if (digest !== undefined && digest !== digestOf(planned))
         throw new HttpProblem(409, 'stale', 'The undo would do something else by now.', {
           hint: 'Look at its plan again.',
         })
-      const planned = await runtime.planUndo(selected, skips ? { leaveOut: 'paths' } : {})
       if (planned.conflicts.length > 0 && !skips) {
         throw new HttpProblem(409, 'conflict', 'Some of these files have changed since.', {
           hint: 'Send skip_conflicts: true to leave them out.',
@@ -143,6 +144,9 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
     },
   )
 }
+
+/** What is shown is what is done: all but the files that have changed since. */
+const AROUND_CONFLICTS = { leaveOut: 'paths' } as const
 
 const MOST_FILES = 200
 
