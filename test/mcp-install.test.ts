@@ -77,6 +77,14 @@ test('a file that cannot be read is not touched, and no command of an agent inst
   expect(box.read('.mcp.json')).toBe('{ // mine\n}')
   expect(box.run(['mcp', 'install', 'cursor', '--yes'], { env: { KOGU_CALL: 'call_1' } }).code).toBe(2)
   expect(existsSync(join(box.workspace, '.cursor'))).toBe(false)
+  // A table behind servers in one line would make a file that the client cannot read.
+  const inline = 'mcp_servers = { other = { command = "x" } }\n'
+  box.write('../.codex/config.toml', inline)
+  expect(install('codex', '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('nothing was changed'),
+  })
+  expect(box.read('../.codex/config.toml')).toBe(inline)
   expect(install('emacs').stderr).toContain('claude, codex, gemini, opencode, cursor, vscode')
 })
 

@@ -103,7 +103,17 @@ function withServer(path: string, text: string, client: Client, command: readonl
     throw new UsageError(`${path} has a server 'kogu' already.`, 'Change it by hand, or remove it first.')
   }
   const added = stringify({ [client.key]: { kogu: entry } }).replace(/^\[[a-z_]+\]\n/, '')
-  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}${added}`
+  const after = `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text === '' ? '' : '\n'}${added}`
+  try {
+    parse(after)
+  } catch {
+    // `mcp_servers = { … }` takes no table behind it, and the client would not start with such a file.
+    throw new UsageError(
+      `${path} has its servers in one line, to which Kogu cannot add one, so nothing was changed.`,
+      `Add this by hand:\n${stringify({ kogu: entry })}`,
+    )
+  }
+  return after
 }
 
 function toTable(value: unknown): Record<string, unknown> {
