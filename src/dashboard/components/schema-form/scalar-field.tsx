@@ -16,7 +16,7 @@ import { ReferenceInput } from '../reference-input.tsx'
 import { visibleLine } from '../untrusted.tsx'
 import { type Field, isScalar } from './fields.ts'
 import { type FieldProps, useForm } from './form-context.ts'
-import { emptied, isReference, parseJson, printJson, replaced, toPointer } from './values.ts'
+import { emptied, isReference, parseJson, printJson, secretDraft, toPointer, typeSecret } from './values.ts'
 import { words } from './words.ts'
 
 type Props<F = Field> = FieldProps<F> & { readonly id: string }
@@ -178,16 +178,14 @@ function SecretField(props: Props) {
   const t = useWords(words)
   const { set, mistakes } = useForm()
   const { path, value, required } = props
-  // A new entry of a map or a list begins empty.
-  const [open, setOpen] = useState(value === undefined || value === '')
-  const [before] = useState(value)
-  const [typed, setTyped] = useState('')
-  if (!open && value !== undefined)
+  const [kept, keep] = useState(() => secretDraft(value))
+  const draft = secretDraft(value, kept)
+  if (!draft.isOpen)
     return (
       <Group gap="sm">
         <Code aria-hidden>••••••••</Code>
         <Text size="sm">{t('secretSet')}</Text>
-        <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
+        <Button size="compact-sm" variant="default" onClick={() => keep({ ...draft, isOpen: true })}>
           {t('replace')}
         </Button>
       </Group>
@@ -196,12 +194,12 @@ function SecretField(props: Props) {
     <PasswordInput
       {...labelled(props, mistakes)}
       autoComplete="off"
-      value={value === undefined ? '' : typed}
+      value={draft.typed}
       error={mistakes.has(toPointer(path))}
       onChange={event => {
-        setOpen(true)
-        setTyped(event.currentTarget.value)
-        set(path, replaced(event.currentTarget.value, before, required))
+        const next = typeSecret(draft, event.currentTarget.value, required)
+        keep(next)
+        set(path, next.now)
       }}
     />
   )

@@ -9,9 +9,10 @@ import {
   otherKeys,
   parseJson,
   printJson,
-  replaced,
+  secretDraft,
   setAt,
   startOf,
+  typeSecret,
 } from './values.ts'
 
 function properties(field: Field): Record<string, Field> {
@@ -209,7 +210,15 @@ test('a secret is one however its schema says so, and an entry of a map of them 
   expect(setAt({ KEY: 'x' }, ['KEY'], emptied(true))).toEqual({ KEY: '' })
   expect(setAt({ KEY: 'x' }, ['KEY'], emptied(false))).toEqual({})
   // Who begins to replace one and types nothing has not lost it.
-  expect(replaced('', 'x', true)).toBe('x')
-  expect(replaced('y', 'x', true)).toBe('y')
-  expect([replaced('', undefined, true), replaced('', undefined, false)]).toEqual(['', undefined])
+  const draft = secretDraft('x')
+  const typed = typeSecret(draft, 'y', true)
+  expect([draft.isOpen, typed.now, typeSecret(typed, '', true).now]).toEqual([false, 'y', 'x'])
+  const none = secretDraft(undefined)
+  expect([none.isOpen, typeSecret(none, '', true).now, typeSecret(none, '', false).now]).toEqual([
+    ...[true, '', undefined],
+  ])
+  // One that was taken out does not come back, nor one in whose place another item of the list stands now.
+  expect(secretDraft('y', typed)).toBe(typed)
+  expect(typeSecret(secretDraft(undefined, typed), '', false).now).toBeUndefined()
+  expect(secretDraft('other', typed)).toEqual(secretDraft('other'))
 })

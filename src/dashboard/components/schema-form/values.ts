@@ -45,10 +45,26 @@ export function emptied(required: boolean): '' | undefined {
   return required ? '' : undefined
 }
 
-/** What a secret is after something was typed in its place: nothing typed leaves the one that was there. */
-export function replaced(typed: string, before: unknown, required: boolean): unknown {
-  if (typed !== '') return typed
-  return before === undefined ? emptied(required) : before
+/** A secret, and what is typed in its place. */
+export interface SecretDraft {
+  readonly before: unknown
+  /** What the field has made of it. */
+  readonly now: unknown
+  readonly typed: string
+  readonly isOpen: boolean
+}
+
+/** Begins anew where the value is not what the field made of it: it was taken out, or another item of its list stands here. */
+export function secretDraft(value: unknown, draft?: SecretDraft): SecretDraft {
+  if (draft !== undefined && draft.now === value) return draft
+  // A new entry of a map or a list begins empty.
+  return { before: value, now: value, typed: '', isOpen: value === undefined || value === '' }
+}
+
+/** Nothing typed leaves the one that was there. */
+export function typeSecret({ before }: SecretDraft, typed: string, required: boolean): SecretDraft {
+  const now = typed !== '' ? typed : before === undefined ? emptied(required) : before
+  return { before, now, typed, isOpen: true }
 }
 
 /** Which option of a union a value belongs to; -1: none, or there is no value. */
