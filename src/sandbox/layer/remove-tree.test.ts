@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { AS_NOBODY, NOBODY, noOrdinaryUser } from '../../../test/support/skips.ts'
+import { emptyFolder } from './remove-tree.ts'
 
 // Root may look into every folder, so whoever it is that runs this, an ordinary user does it.
 const isRoot = process.getuid?.() === 0
@@ -38,3 +39,19 @@ test.skipIf(why !== '')(
     }
   },
 )
+
+test('names that a command or a killed Kogu of the same process id has left are not in the way', () => {
+  const root = mkdtempSync(join(tmpdir(), 'kogu-test-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  for (const name of [
+    'a',
+    'b',
+    'c',
+    `kogu-${process.pid}-1`,
+    `kogu-${process.pid}-2`,
+    `kogu-${process.pid}-3`,
+  ])
+    mkdirSync(join(root, name, 'inner'), { recursive: true })
+  emptyFolder(root)
+  expect(readdirSync(root)).toEqual([])
+})

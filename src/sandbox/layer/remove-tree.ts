@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { chmodSync, type Dirent, lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 
 type Entry = Dirent<NonSharedBuffer>
@@ -9,6 +10,8 @@ type Entry = Dirent<NonSharedBuffer>
  */
 export function emptyFolder(root: string): void {
   chmodSync(root, 0o700)
+  // A name that no command can have taken before.
+  const prefix = `${root}/kogu-${randomUUID()}-`
   let lifted = 0
   const waiting: Buffer[] = []
   const take = (folder: Buffer, entry: Entry): void => {
@@ -20,7 +23,7 @@ export function emptyFolder(root: string): void {
     // To move a folder, one must be allowed to write in it.
     chmodSync(path, 0o700)
     lifted += 1
-    const place = Buffer.from(`${root}/kogu-${process.pid}-${lifted}`)
+    const place = Buffer.from(`${prefix}${lifted}`)
     renameSync(path, place)
     waiting.push(place)
   }
