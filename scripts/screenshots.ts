@@ -12,10 +12,9 @@ const WIDE = { width: 1180, height: 740 }
 const PHONE = { width: 390, height: 740 }
 
 const into = join(root, 'docs/images')
-const MEMORY = join(root, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
 buildProgram()
 const dashboard = await openTestDashboard({
-  config: `\n[mcp.notes]\ncommand = [${JSON.stringify(process.execPath)}, ${JSON.stringify(MEMORY)}]\n`,
+  config: '\n[mcp.notes]\ncommand = ["npx", "-y", "@modelcontextprotocol/server-memory"]\n',
 })
 try {
   const { done, question, danger } = await prepare(dashboard)

@@ -1,4 +1,4 @@
-import { Anchor, Table } from '@mantine/core'
+import { Anchor, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { visibleLine } from './untrusted.tsx'
@@ -10,6 +10,8 @@ export interface Column<Row> {
   /** On a phone, a row is a card: the title leads, the rest follows with its label or stays away. */
   readonly phone?: 'title' | 'hide'
   readonly align?: 'right'
+  /** Stands below it in small letters, and is no part of the row's link. */
+  readonly below?: (row: Row) => ReactNode
 }
 
 export interface DataTableProps<Row> {
@@ -77,6 +79,11 @@ export function DataTable<Row>({ label, columns, rows, rowKey, href, lead }: Dat
                     </Anchor>
                   ) : (
                     column.render(row)
+                  )}
+                  {column.below !== undefined && (
+                    <Text size="xs" c="dimmed" component="div">
+                      {column.below(row)}
+                    </Text>
                   )}
                 </Table.Td>
               ))}

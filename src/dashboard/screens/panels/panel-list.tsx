@@ -70,19 +70,20 @@ function PanelTable({ panels }: { panels: readonly Panel[] }) {
   const t = useWords(words)
   const format = useFormat()
   const columns: readonly Column<Panel>[] = [
-    { key: 'name', label: t('name'), phone: 'title', render: ({ name }) => <Untrusted text={name} /> },
+    {
+      key: 'name',
+      label: t('name'),
+      phone: 'title',
+      render: ({ name }) => <Untrusted text={name} />,
+      below: panel =>
+        panel.kind === 'ai' && <Untrusted text={panel.settings?.model ?? t('defaultModel')} most={60} />,
+    },
     {
       key: 'kind',
       label: t('kind'),
       render: ({ kind }) => (kind === null ? '–' : <PanelKindName kind={kind} />),
     },
     { key: 'state', label: t('state'), render: ({ state }) => <TrustBadge state={state} /> },
-    {
-      key: 'model',
-      label: t('model'),
-      phone: 'hide',
-      render: panel => ofModel(panel, <Untrusted text={panel.settings?.model ?? t('defaultModel')} />),
-    },
     {
       key: 'orchestration',
       label: t('orchestration'),

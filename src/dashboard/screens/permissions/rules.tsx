@@ -103,7 +103,22 @@ function RuleTable({
   const place = usePlace()
   const hasExamples = rules.some(({ definition }) => examplesOf(definition) > 0)
   const columns: readonly Column<Rule>[] = [
-    { key: 'id', label: t('id'), phone: 'title', render: ({ id }) => <Untrusted text={id} /> },
+    {
+      key: 'id',
+      label: t('id'),
+      phone: 'title',
+      render: ({ id }) => <Untrusted text={id} />,
+      below: rule => (
+        <>
+          <Untrusted text={place(rule)} />
+          {rule.layer === 'project' && (
+            <div>
+              <Lock size={11} aria-hidden /> {h('trusted')}
+            </div>
+          )}
+        </>
+      ),
+    },
     { key: 'decision', label: t('decision'), render: ({ decision }) => <OutcomeBadge outcome={decision} /> },
     {
       key: 'matches',
@@ -120,21 +135,6 @@ function RuleTable({
           )}
           <RuleMark history={summary === undefined ? undefined : (summary.rules[id] ?? NEVER)} />
         </div>
-      ),
-    },
-    {
-      key: 'source',
-      label: t('source'),
-      phone: 'hide',
-      render: rule => (
-        <>
-          <Untrusted text={place(rule)} />
-          {rule.layer === 'project' && (
-            <Text size="xs" c="dimmed">
-              <Lock size={11} aria-hidden /> {h('trusted')}
-            </Text>
-          )}
-        </>
       ),
     },
     {

@@ -185,7 +185,17 @@ function ModelTable({ provider, pricesOf, current, onDefault, onPrice }: Omit<Ca
   const price = (value: number | undefined): string => format.money(value ?? null, t('unknown'))
   const count = (value: number | null): string => (value === null ? t('unknown') : format.number(value))
   const columns: readonly Column<Model>[] = [
-    { key: 'model', label: t('model'), phone: 'title', render: ({ name }) => <Untrusted text={name} /> },
+    {
+      key: 'model',
+      label: t('model'),
+      phone: 'title',
+      render: model => <Untrusted text={model.name} />,
+      below: model =>
+        (['tools', 'images', 'temperature'] as const)
+          .filter(each => model[each])
+          .map(each => t(each))
+          .join(', '),
+    },
     { key: 'context', label: t('context'), align: 'right', render: model => count(model.context) },
     {
       key: 'max',
@@ -215,16 +225,6 @@ function ModelTable({ provider, pricesOf, current, onDefault, onPrice }: Omit<Ca
       label: t('source'),
       phone: 'hide',
       render: model => t(model.price_source, { date: pricesOf }),
-    },
-    {
-      key: 'takes',
-      label: t('takes'),
-      phone: 'hide',
-      render: model =>
-        (['tools', 'images', 'temperature'] as const)
-          .filter(each => model[each])
-          .map(each => t(each))
-          .join(', '),
     },
     {
       key: 'default',

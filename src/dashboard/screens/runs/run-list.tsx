@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Text } from '@mantine/core'
+import { Button, Checkbox, Group } from '@mantine/core'
 import { Activity } from 'lucide-react'
 import { useState } from 'react'
 import { usePages } from '../../api/api.ts'
@@ -129,22 +129,14 @@ function useColumns(): readonly Column<Run>[] {
       label: t('task'),
       phone: 'title',
       render: run => <Untrusted text={run.task} most={90} />,
+      below: run => <Untrusted text={run.agent ?? ''} most={40} />,
     },
     { key: 'state', label: t('state'), render: run => <RunBadge run={run} /> },
-    { key: 'agent', label: t('agent'), render: run => <Untrusted text={run.agent ?? '–'} most={40} /> },
     {
       key: 'started',
       label: t('started'),
-      render: run => (
-        <>
-          {format.dateTime(run.created_at)}
-          {run.started_by !== null && (
-            <Text size="xs" c="dimmed" component="div">
-              <Untrusted text={starterOf(run.started_by)} most={60} />
-            </Text>
-          )}
-        </>
-      ),
+      render: run => <span title={format.dateTime(run.created_at)}>{format.ago(run.created_at)}</span>,
+      below: run => run.started_by !== null && <Untrusted text={starterOf(run.started_by)} most={60} />,
     },
     {
       key: 'duration',
@@ -180,17 +172,11 @@ function useColumns(): readonly Column<Run>[] {
       ),
     },
     {
-      key: 'tokens',
-      label: t('tokens'),
-      align: 'right',
-      phone: 'hide',
-      render: run => format.number(run.tokens),
-    },
-    {
       key: 'cost',
       label: t('cost'),
       align: 'right',
       render: run => format.money(run.cost_usd, t('unknown')),
+      below: run => t('tokenCount', { count: run.tokens }),
     },
   ]
 }

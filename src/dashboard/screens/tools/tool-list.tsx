@@ -26,7 +26,7 @@ export function ToolList({ from }: { from: 'kogu' | 'servers' }) {
   const sourceOf = (id: string): string => (isSource(id) ? t(id) : id.replace(/^mcp:/, ''))
   const columns: readonly Column<Tool>[] = [
     { key: 'name', label: t('name'), phone: 'title', render: ({ name }) => <Untrusted text={name} /> },
-    { key: 'category', label: t('category'), render: ({ title }) => <Untrusted text={title} most={80} /> },
+    { key: 'does', label: t('does'), render: ({ title }) => <Untrusted text={title} most={80} /> },
     { key: 'risk', label: t('risk'), phone: 'hide', render: ({ risk }) => <ToolRiskBadge risk={risk} /> },
     {
       key: 'rules',
