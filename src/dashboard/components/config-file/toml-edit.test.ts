@@ -60,6 +60,9 @@ test('a rule is taken out with all of its keys, and only that one', () => {
 test('a rule is known by its id, and not by a text that says one', () => {
   const other = `[[permissions.rules]]\nid = "other"\nreason = """\nid = "a"\n"""\n`
   expect(removeTomlRule(`${other}[[permissions.rules]]\nid = "a"\n`, 'a')).toBe(other)
+  // However its header is written: otherwise the old rule would stay beside the new one.
+  const spaced = '[[ "permissions" . rules ]] # mine\nid = "a"\n[permissions . rules . when]\nx = 1\n'
+  expect(replaceTomlRule(`${other}${spaced}`, 'a', 'NEW\n')).toBe(`${other}NEW\n`)
 })
 
 test('a mark of the byte order stays at the beginning, and hides no table', () => {

@@ -129,7 +129,9 @@ export function replaceTomlRule(text: string, id: string, rule: string): string 
   const parts = splitTables(text)
   const first = parts.findIndex(part => isRule(part, id))
   if (first === -1) return rule === '' ? text : appendToml(text, rule)
-  const behind = parts.findIndex((part, index) => index > first && !/^\s*\[permissions\.rules\./.test(part))
+  const isBelow = (part: string): boolean =>
+    tableOf(part).length > RULES.length && isSame(tableOf(part).slice(0, 2), RULES)
+  const behind = parts.findIndex((part, index) => index > first && !isBelow(part))
   const end = behind === -1 ? parts.length : behind
   // Comments at its end are about what follows.
   const [about = ''] = /(?<![^\n])(?:[ \t]*#.*\n(?:[ \t]*\n)*)*$/.exec(parts[end - 1] ?? '') ?? []
@@ -144,9 +146,16 @@ function splitTables(text: string): string[] {
   return [0, ...starts.filter(at => at > 0)].map((at, index, all) => text.slice(at, all[index + 1]))
 }
 
+const RULES = ['permissions', 'rules']
+
+/** Of the header that a part begins with. */
+function tableOf(part: string): string[] {
+  return keysOf(HEADER.exec(withoutInsides(part))?.[1] ?? '')
+}
+
 function isRule(part: string, id: string): boolean {
   return (
-    /^\s*\[\[permissions\.rules\]\]/.test(part) &&
+    isSame(tableOf(part), RULES) &&
     new RegExp(`^\\s*id\\s*=\\s*["']${quote(id)}["']`, 'm').test(withoutInsides(part))
   )
 }
@@ -154,7 +163,7 @@ function isRule(part: string, id: string): boolean {
 /** A line that begins a table, and not a list inside of a value. */
 const KEY = String.raw`[ \t]*(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')[ \t]*`
 const ASSIGNED = new RegExp(String.raw`^(${KEY}(?:\.${KEY})*)=[ \t]*`)
-const HEADER = new RegExp(String.raw`^[ \t]*\[{1,2}${KEY}(?:\.${KEY})*\]{1,2}[ \t]*(?:#.*)?$`, 'm')
+const HEADER = new RegExp(String.raw`^\uFEFF?[ \t]*\[{1,2}(${KEY}(?:\.${KEY})*)\]{1,2}[ \t]*(?:#.*)?$`, 'm')
 
 /** What JSON has, on one line. */
 export function toTomlValue(value: unknown): string {
