@@ -181,13 +181,7 @@ export function createWaitingCalls(
       const { input, told } =
         changed.leaveOut === undefined
           ? changedInput(calls, stored, changed.values ?? {})
-          : inputWithoutParts(
-              await explainCall(calls, waiting),
-              stored,
-              waiting,
-              calls.workspace,
-              changed.leaveOut,
-            )
+          : inputWithoutParts(calls, await explainCall(calls, waiting), stored, waiting, changed.leaveOut)
       const call: Call = {
         ...waiting,
         id: `call_${randomUUID()}`,
@@ -267,18 +261,20 @@ function changedInput(
 
 /** Made by the tool itself, of the file as it is: which has to be the one that was shown. */
 function inputWithoutParts(
+  { redactor, workspace }: CallRuntime,
   { request }: Prepared,
-  { question }: StoredQuestion,
+  stored: StoredQuestion,
   call: Call,
-  workspace: string,
   parts: readonly number[],
 ): NewInput {
+  const { question } = stored
   const left = new Set(parts)
   const all = partsOf(question.preview ?? '')
   const context = { cwd: call.cwd, workspace, receipts: call.run.receipts }
   if (request.tool.preview?.(request.input, context) !== question.preview)
     throw new ToolError('stale', 'The change is different now.', { hint: 'Read the question again.' })
-  const isSome = left.size > 0 && left.size < all.length && parts.every(part => part in all)
+  const isOffered = shownQuestion(stored, redactor).parts !== undefined
+  const isSome = isOffered && left.size > 0 && left.size < all.length && parts.every(part => part in all)
   const input = isSome ? request.tool.leaveOut?.(request.input, left, context) : undefined
   if (input === undefined)
     throw new ToolError('invalid_input', 'These parts cannot be left out of the change.', {

@@ -23,6 +23,11 @@ export function partsOf(diff: string): string[] {
   return parts.map(part => (isOne ? part.text : `${part.file}${part.text}`))
 }
 
+/** What each part begins with: the name of its file where there are several, and its place. */
+export function headsOf(diff: string): string[] {
+  return partsOf(diff).map(part => /^(?:\+\+\+ .*\n)?.*/.exec(part)?.[0] ?? '')
+}
+
 /**
  * The text without these parts of the change that led to it, counted from 0. Undefined when the diff is not about this text,
  * or about more than one file.

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { GivenAnswer, Question } from './approval.ts'
 import type { Authority } from './authority.ts'
+import { headsOf } from './diff-parts.ts'
 import type { Redactor } from './redact.ts'
 import { hasLabel, lineage, type PartialView, type Run } from './run.ts'
 import type { Label } from './tool.ts'
@@ -88,7 +90,11 @@ export function shownQuestion(
     key,
     unrecorded.includes(key) ? withoutValues(value) : value,
   ])
-  return { ...redactor.value({ ...question, input: Object.fromEntries(input) }), answer: answer ?? null }
+  const { parts, ...shown } = redactor.value({ ...question, input: Object.fromEntries(input) })
+  // Parts are chosen by their number, so a mask that hides where one begins must not shift those after it.
+  const isCounted =
+    parts !== undefined && isDeepStrictEqual(headsOf(shown.preview ?? ''), headsOf(question.preview ?? ''))
+  return { ...shown, ...(isCounted ? { parts } : {}), answer: answer ?? null }
 }
 
 /** Of variables, their names stay: which ones are set is part of what is asked. */

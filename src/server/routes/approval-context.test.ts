@@ -138,6 +138,21 @@ describe('parts of a change that are left out', () => {
     }
   })
 
+  test('are not offered where what is masked hides where one of them begins', async () => {
+    write('masked.txt')
+    const key = (which: string): string => `-----${which} PRIVATE KEY-----`
+    const edits = [
+      { old_string: 'at 0\n', new_string: `${key('BEGIN')}\n` },
+      { old_string: 'at 20\n', new_string: `${key('END')}\n` },
+      edit(30),
+    ]
+    const { id, digest, parts } = await ask('edit_file', { path: 'masked.txt', edits })
+    expect(parts).toBeUndefined()
+    // The second of those that are shown is the third of them all.
+    expect((await app.send(`POST /api/approvals/${id}/instead`, { leave_out: [1], digest })).status).toBe(400)
+    expect(readFileSync(fileOf('masked.txt'), 'utf8')).toContain('at 30\n')
+  })
+
   test('all of them, none, or parts that are not there are refused, as is a file that has changed', async () => {
     write('refused.txt')
     const { id, digest } = await ask('edit_file', { path: 'refused.txt', edits: [edit(0), edit(20)] })
