@@ -71,6 +71,19 @@ test('codex: the table is added to the file in the home folder, and comments and
   expect(readFileSync(real, 'utf8')).toContain('[mcp_servers.kogu]')
 })
 
+test('what is shown of a client is without its keys', () => {
+  const key = `sk-${'a1B2'.repeat(10)}`
+  // Written anew, each line of such a file is another one.
+  box.write('opencode.json', JSON.stringify({ provider: { x: { apiKey: key } } }, null, 8))
+  for (const more of [[], ['--json']]) {
+    const { stdout } = install('opencode', ...more)
+    expect(stdout).toContain('kogu')
+    expect(stdout).not.toContain(key)
+  }
+  expect(install('opencode', '--yes').code).toBe(0)
+  expect(box.read('opencode.json')).toContain(key)
+})
+
 test('a file that cannot be read is not touched, and no command of an agent installs anything', () => {
   box.write('.mcp.json', '{ // mine\n}')
   expect(install('claude', '--yes')).toMatchObject({ code: 2 })

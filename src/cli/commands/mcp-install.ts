@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'smol-toml'
+import { createRedactor } from '../../core/redact.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import { toBlock } from '../../core/visible.ts'
 import { writeWhole } from '../../core/write-whole.ts'
@@ -52,10 +53,11 @@ export function installInClient(context: CommandContext, rest: readonly string[]
   const approves = flag(values, 'client-approves') ? ['--client-approves'] : []
   const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const after = withServer(path, before, client, [...commandFor(root), '--names', names, ...approves])
-  const { diff } = summarizeDiff(before, after, path.replace(/^\//, ''))
-  if (output.json) output.object({ path, before, after, written: flag(values, 'yes') })
-  else if (diff === '') output.note(`${path} already has this entry.`)
-  else output.data(toBlock(diff ?? after, { margin: '' }))
+  // A client may keep its keys in the same file.
+  const shown = createRedactor().text(summarizeDiff(before, after, path.replace(/^\//, '')).diff ?? after)
+  if (output.json) output.object({ path, diff: shown, written: flag(values, 'yes') })
+  else if (before === after) output.note(`${path} already has this entry.`)
+  else output.data(toBlock(shown, { margin: '' }))
   if (!flag(values, 'yes')) {
     const given = [...(values.names === undefined ? [] : ['--names', names]), ...approves]
     output.note(
@@ -64,7 +66,7 @@ export function installInClient(context: CommandContext, rest: readonly string[]
     return EXIT.ok
   }
   mkdirSync(dirname(path), { recursive: true })
-  // A client may keep its keys in the same file.
+  // So it stays as private as it was.
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0o666
   writeWhole(path, after, { mode: mode & 0o777 })
   output.note(`Written: ${path}. Restart the client to load it.`)
