@@ -104,7 +104,12 @@ export async function recoverOverlays(
 }
 
 function removeAbandoned(folder: string): void {
-  if (takeOver(folder)) removeOverlay(folder)
+  if (!takeOver(folder)) return
+  try {
+    removeOverlay(folder)
+  } catch {
+    // Nobody needs it any more: it must not keep Kogu from starting, and the next start tries again.
+  }
 }
 
 /** Nothing is in it but a lock; making one takes less than a millisecond. */
