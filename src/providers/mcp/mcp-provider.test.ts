@@ -41,31 +41,40 @@ const RESULTS: Readonly<Record<string, Record<string, unknown>>> = {
   },
 }
 
-async function startServer(takeBack: boolean) {
-  let record: McpRecord | undefined = {
-    ...{ config: configHash(server), trustedAt: '', pins: {}, held: {} },
-  }
-  const offered: (readonly AnyTool[])[] = []
+const TRUSTED: McpRecord = { config: configHash(server), trustedAt: '', pins: {}, held: {} }
+
+/** A provider of the server above over one record; `before` is what another process has written meanwhile. */
+function createProvider(
+  onList: Parameters<typeof openServer>[0],
+  before: (record: McpRecord | undefined) => McpRecord | undefined = record => record,
+) {
+  const state: { record: McpRecord | undefined } = { record: TRUSTED }
   const provider = createMcpProvider({
     server,
     version: '0',
     records: {
-      read: () => record,
+      read: () => state.record,
       update: async (_, edit) => {
-        record = edit(record)
+        state.record = edit(before(state.record))
       },
     },
-    open: async () =>
-      openServer(() => {
-        if (takeBack) record = undefined
-      }),
+    open: async () => openServer(onList),
     callOnLayer: () => Promise.reject(new Error('Nothing is called.')),
+  })
+  return { provider, state }
+}
+
+async function startServer(takeBack: boolean) {
+  const offered: (readonly AnyTool[])[] = []
+  const { provider, state } = createProvider(() => {
+    if (takeBack) state.record = undefined
   })
   const signal = new AbortController().signal
   const start = async (): Promise<void> => provider.start(signal, tools => offered.push(tools))
   const problem = await start().catch((error: Error) => error.message)
   await provider.close()
   const names = offered.flat().map(({ name }) => name)
+  const { record } = state
   return { names, pinned: Object.keys(record?.pins ?? {}), record, problem }
 }
 
@@ -74,12 +83,9 @@ test('the first list of a trusted server is pinned and offered', async () => {
 })
 
 test('tools that come after an empty first list are held', () => {
-  const seen: McpRecord = {
-    ...{ config: configHash(server), trustedAt: '', pins: {}, held: {} },
-  }
   const look = { name: 'look', inputSchema: { type: 'object' } }
-  expect(compareWithPins(seen, [look]).approved).toEqual([look])
-  expect(compareWithPins({ ...seen, era: 'legacy' }, [look])).toEqual({ approved: [], held: { look } })
+  expect(compareWithPins(TRUSTED, [look]).approved).toEqual([look])
+  expect(compareWithPins({ ...TRUSTED, era: 'legacy' }, [look])).toEqual({ approved: [], held: { look } })
 })
 
 test('trust that is taken back while a server is starting does not come back with its answer', async () => {
@@ -95,24 +101,9 @@ test.each([
   [2, 'called'],
   [100, 'its tools do not stop changing'],
 ])('a server that changes its tools %i times while it is asked which it has', async (times, said) => {
-  let record: McpRecord | undefined = {
-    ...{ config: configHash(server), trustedAt: '', pins: {}, held: {} },
-  }
   let left = times
-  const provider = createMcpProvider({
-    server,
-    version: '0',
-    records: {
-      read: () => record,
-      update: async (_, edit) => {
-        record = edit(record)
-      },
-    },
-    open: async () =>
-      openServer(announce => {
-        if (left-- > 0) announce()
-      }),
-    callOnLayer: () => Promise.reject(new Error('Nothing is called.')),
+  const { provider } = createProvider(announce => {
+    if (left-- > 0) announce()
   })
   const offered: AnyTool[] = []
   await provider.start(new AbortController().signal, tools => offered.push(...tools))
@@ -131,26 +122,15 @@ test.each([
 
 test('of two processes that see a first list, the second one holds what is not in the first', async () => {
   const other = { name: 'other', inputSchema: { type: 'object' } }
-  let record: McpRecord | undefined = {
-    ...{ config: configHash(server), trustedAt: '', pins: {}, held: {} },
-  }
   const offered: string[] = []
-  const provider = createMcpProvider({
-    server,
-    version: '0',
-    records: {
-      read: () => record,
-      update: async (_, edit) => {
-        // The other process was quicker.
-        record = edit(record && { ...record, era: 'legacy', pins: { other } })
-      },
-    },
-    open: async () => openServer(() => undefined),
-    callOnLayer: () => Promise.reject(new Error('Nothing is called.')),
-  })
+  // The other process was quicker.
+  const { provider, state } = createProvider(
+    () => undefined,
+    record => record && { ...record, era: 'legacy', pins: { other } },
+  )
   await provider.start(new AbortController().signal, tools => offered.push(...tools.map(({ name }) => name)))
   expect(offered).toEqual([])
-  expect(record).toMatchObject({ pins: { other }, held: { look: { name: 'look' } } })
+  expect(state.record).toMatchObject({ pins: { other }, held: { look: { name: 'look' } } })
   await provider.close?.()
 })
 
