@@ -91,6 +91,34 @@ test('reviewers cannot allow what a hard limit forbids, nor what a rule denies',
   expect(forbidden).toMatchObject({ error: { code: 'forbidden' } })
 })
 
+test('a tool that its own configuration calls high risk is reviewed, also where its line only reads', () => {
+  const tool = (name: string, risk: string) =>
+    `[tools.custom.${name}]\ndescription = "Counts"\ncommand = "wc -l b.txt"\nrisk_level = "${risk}"\n`
+  configure(reviewers('no', 'no'), tool('count_high', 'high'), tool('count_low', 'low'))
+  machine.write('b.txt', 'hello\n')
+  expect(machine.json(['call', 'count_high', '{}'])).toMatchObject({
+    ...{ ok: false, risk: 'high', error: { code: 'denied' }, decision: { by: 'reviewers' } },
+  })
+  expect(machine.json(['call', 'count_low', '{}'])).toMatchObject({ ok: true, risk: 'low' })
+})
+
+test('a contained command that was rejected has not been kept, and a reviewer that failed has not voted', () => {
+  const broken = '[reviewers.broken]\nkind = "command"\ncommand = ["/nonexistent/bot"]\n'
+  configure(reviewers('no', 'no'), broken, '[reviewers]\non_error = "deny"')
+  const call = machine.json([
+    ...['call', 'run_command', '{"command":"node -e 0; echo x > made.txt"}', '--mode', 'accept-edits'],
+  ])
+  expect(() => machine.read('made.txt')).toThrow()
+  expect(machine.json(['review', 'list']).verdicts).toMatchObject([
+    { call: call.call, passed: false, display: '[○○!]', votes: [{}, {}, { verdict: 'error' }] },
+  ])
+  expect(machine.json(['review', 'stats']).reviewers).toMatchObject([
+    { reviewer: 'broken', rejections: 0, without_vote: 1 },
+    { reviewer: 'r0', rejections: 1, rejection_precision: null },
+    { reviewer: 'r1', rejections: 1, rejection_precision: null },
+  ])
+})
+
 test('a program reviews with JSON in and out, and not from where agents write', () => {
   const program = join(programs, 'policy-bot')
   const text = `#!/bin/sh\ngrep -q '"tool":{"name":"write_file"' && echo '{"verdict":"reject","reasoning":"policy"}'\n`

@@ -108,6 +108,8 @@ export interface Tool<Input = unknown> {
   readonly description: string
   readonly category: Category
   readonly risk: Risk
+  /** The person said so in its configuration: also where its line only reads or runs contained. */
+  readonly isHighRisk?: boolean
   readonly input: Schema<Input>
   readonly output?: Schema
   /** Parameters whose values are never recorded, because they may hold secrets. */

@@ -84,13 +84,14 @@ function itemsToConfirm(items: readonly Item[], request: JudgeRequest): Readonly
   return new Set(effects.length > 0 ? effects : items)
 }
 
-/** A call is of low risk when nothing in it has a side effect; a command line by what it says, not by its tool. */
-export function riskOf(items: readonly Item[], request: JudgeRequest): Risk {
+/** A call is of low risk when nothing in it has a side effect; a command line by what it says, unless its tool is declared. */
+export function riskOf(items: readonly Item[], request: JudgeRequest, isContained = false): Risk {
   const command = items.find(item => item.kind === 'execute')
   // Only Kogu's own tools are trusted to be read-only.
   const looks = items.some(item => item.kind === 'custom' && item.name === GIT_READ)
   if (command === undefined) return looks && request.tool.isPartOfKogu === true ? 'low' : request.risk
-  return command.analysis.level === 'safe' ? 'low' : 'high'
+  const isLow = isContained || command.analysis.level === 'safe'
+  return isLow && request.tool.isHighRisk !== true ? 'low' : 'high'
 }
 
 function judgeItem(

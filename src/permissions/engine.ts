@@ -104,7 +104,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       mode,
       cwd: placeOf(request, items),
       hard: judged.hard !== undefined,
-      risk: contained.works ? 'low' : riskOf(items, request),
+      risk: riskOf(items, request, contained.works),
       access: toAccess(items),
       reasons: reasonsOf(items, judged, decision),
       permit: createPermit(items, request, context, { network: network?.judge, contained: contained.works }),

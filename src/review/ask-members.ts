@@ -1,5 +1,5 @@
 import { fenceUntrusted } from '../core/fence.ts'
-import { parseVerdict } from './parse-verdict.ts'
+import { parseVerdict, type Verdicts } from './parse-verdict.ts'
 import type { ReviewPrompt } from './prompt.ts'
 import type { Vote } from './tally.ts'
 
@@ -36,6 +36,8 @@ export interface AskOptions {
   readonly cast?: readonly Vote[]
   /** Members who disagree see each other's reasons and vote once more. */
   readonly debate: boolean
+  /** Which words of an answer approve; `approval` unless said. */
+  readonly about?: Verdicts
 }
 
 export interface Asked {
@@ -50,12 +52,12 @@ export async function askMembers(
   members: readonly QuorumMember[],
   subject: unknown,
   makePrompt: () => ReviewPrompt,
-  { run, signal: outer, maxTimeMs, maxCostUsd, debate, cast = [] }: AskOptions,
+  { run, signal: outer, maxTimeMs, maxCostUsd, debate, about, cast = [] }: AskOptions,
 ): Promise<Asked> {
   const signal = AbortSignal.any([outer, AbortSignal.timeout(maxTimeMs)])
   const share = maxCostUsd === undefined ? undefined : maxCostUsd / (members.length * (debate ? 2 : 1))
   const ask = (member: QuorumMember, prompt: ReviewPrompt): Promise<Cast> =>
-    askMember(member, subject, prompt, { run, signal, maxCostUsd: share })
+    askMember(member, subject, prompt, { run, signal, maxCostUsd: share, about })
   const first = await Promise.all(
     members.map(member => {
       const vote = cast.find(({ reviewer }) => reviewer === member.name)
@@ -90,7 +92,7 @@ async function askMember(
   member: QuorumMember,
   subject: unknown,
   prompt: ReviewPrompt,
-  { run, signal: outer, maxCostUsd }: MemberLimits,
+  { run, signal: outer, maxCostUsd, about }: MemberLimits & { readonly about: Verdicts | undefined },
 ): Promise<Cast> {
   const { name: reviewer, timeoutMs } = member
   const signal = AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)])
@@ -98,7 +100,7 @@ async function askMember(
   const ms = (): number => Math.round(performance.now() - start)
   try {
     const { text, costUsd } = await inTime(member.ask(prompt, subject, { run, signal, maxCostUsd }), signal)
-    return { vote: { reviewer, ...parseVerdict(text), ms: ms() }, costUsd }
+    return { vote: { reviewer, ...parseVerdict(text, about), ms: ms() }, costUsd }
   } catch (error) {
     const reasoning = signal.aborted ? 'It did not answer in time.' : `It failed: ${messageOf(error)}`
     return { vote: { reviewer, verdict: 'error', reasoning, ms: ms() }, costUsd: 0 }

@@ -53,7 +53,9 @@ export function createBoard(options: BoardOptions): ReviewBoard {
     signal: AbortSignal,
   ): Promise<Tally> => {
     const makePrompt = () => ('output' in subject ? finalPrompt(subject) : planPrompt(subject))
-    const asked = await askMembers(members, { phase, ...subject }, makePrompt, { ...options, run, signal })
+    const about = phase === 'final' ? 'outcome' : 'approval'
+    const how = { ...options, run, signal, about } as const
+    const asked = await askMembers(members, { phase, ...subject }, makePrompt, how)
     const result = tally(asked.votes, options)
     const { passed, undecided, display, votes } = result
     record(phase, run, { passed, undecided, display, votes, before: asked.before, cost_usd: asked.costUsd })

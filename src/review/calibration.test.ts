@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest'
 import type { AuditEvent } from '../core/audit.ts'
+import type { Effect } from '../core/effects.ts'
 import { reviewedCalls } from '../store/audit/reviewed-calls.ts'
 import { calibrate } from './calibration.ts'
 
-const review = (call: string, ...verdicts: string[]): AuditEvent => ({
+const review = (call: string, ...verdicts: string[]): AuditEvent => noted(true, call, verdicts)
+const rejected = (call: string, ...verdicts: string[]): AuditEvent => noted(false, call, verdicts)
+const noted = (passed: boolean, call: string, verdicts: string[]): AuditEvent => ({
   ...{ type: 'note', action: 'quorum-review' },
   details: {
-    ...{ call, run: 'r', tool: 'write_file', passed: true, undecided: false, display: '' },
+    ...{ call, run: 'r', tool: 'write_file', passed, undecided: false, display: '' },
     votes: verdicts.map((verdict, index) => ({ reviewer: `r${index}`, verdict, reasoning: '' })),
   },
 })
-const ran = (call: string): AuditEvent => ({
-  ...{ type: 'call-finished', call, run: 'r', tool: 'write_file', ok: true, risk: 'high', effects: [] },
+const ran = (call: string, effects: readonly Effect[] = []): AuditEvent => ({
+  ...{ type: 'call-finished', call, run: 'r', tool: 'write_file', ok: true, risk: 'high', effects },
   ...{ decision: { outcome: 'allow', by: 'mode', ref: null, reason: '' }, runMs: 0, waitMs: 0 },
 })
 const answered = (call: string, answer: 'once' | 'deny' | 'expired'): AuditEvent => ({
@@ -58,4 +61,13 @@ test('an undo that failed has taken nothing back', async () => {
   const failed: AuditEvent = { type: 'note', action: 'undo-finished', details: { ok: false, calls: ['a'] } }
   const [call] = await reviewedCalls(log(review('a', 'approve'), ran('a'), failed))
   expect(call?.fate).toBe('kept')
+})
+
+test('a contained command whose changes were rejected ran, and was not kept', async () => {
+  const [call] = await reviewedCalls(log(rejected('a', 'reject'), ran('a')))
+  expect(call?.fate).toBe('none')
+  // A person had said yes before, and a rejection is theirs to decide: it stands.
+  const effect: Effect = { path: '/w/a', change: 'created', entry: 'file' }
+  const [kept] = await reviewedCalls(log(rejected('b', 'reject'), ran('b', [effect])))
+  expect(kept?.fate).toBe('kept')
 })

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { toToolError } from '../core/errors.ts'
+import { parseInput } from '../core/json.ts'
 import type { Vote } from './tally.ts'
 
 const answer = z.object({
@@ -7,50 +9,85 @@ const answer = z.object({
   confidence: z.number().min(0).max(1).optional(),
 })
 
+/** What is reviewed: a call or a plan, which a reviewer approves, or an outcome, which may also be a success. */
+export type Verdicts = 'approval' | 'outcome'
+
 /**
  * Reads a reviewer's answer: strict JSON first, otherwise plain words. Whatever is ambiguous is a rejection, because a
  * text under review may try to put words into the answer.
  */
-export function parseVerdict(text: string): Omit<Vote, 'reviewer'> {
-  const json = onlyJson(text)
-  if (json !== undefined) {
-    const parsed = answer.safeParse(json)
-    if (!parsed.success) return { verdict: 'error', reasoning: 'The answer does not follow the schema.' }
-    const { verdict, reasoning, confidence } = parsed.data
-    return { verdict, reasoning, ...(confidence === undefined ? {} : { confidence }) }
-  }
+export function parseVerdict(text: string, about: Verdicts = 'approval'): Omit<Vote, 'reviewer'> {
+  const bare = withoutFence(text)
+  if (bare.startsWith('{')) return verdictInJson(bare)
   const reasoning = text.trim().slice(0, 8_000)
   if (reasoning === '') return { verdict: 'error', reasoning: 'The answer is empty.' }
-  return { verdict: approvesInWords(text) ? 'approve' : 'reject', reasoning }
+  return { verdict: approvesInWords(text, WORDS[about]) ? 'approve' : 'reject', reasoning }
 }
 
-// Any of these, and the sentence may say the opposite: "I would never approve this", "should not be approved", "approve? no".
+function verdictInJson(text: string): Omit<Vote, 'reviewer'> {
+  const invalid = { verdict: 'error', reasoning: 'The answer does not follow the schema.' } as const
+  try {
+    JSON.parse(text)
+  } catch {
+    return invalid
+  }
+  try {
+    // Of a key that is given twice, in whatever spelling, the last would count: a text under review may have put it there.
+    const parsed = answer.safeParse(parseInput(text))
+    if (!parsed.success) return invalid
+    const { verdict, reasoning, confidence } = parsed.data
+    return { verdict, reasoning, ...(confidence === undefined ? {} : { confidence }) }
+  } catch (error) {
+    return { verdict: 'reject', reasoning: toToolError(error).message }
+  }
+}
+
+// Kogu does not know how other languages say no, so the word counts only where nothing stands beside it: `APPROVE できません`
+// and `Im Text steht: Approve.` are none. A reason comes in the next sentence or behind a separator. There a single word may
+// be the value of a field: `Approve: nein`.
+const approval = (word: string): RegExp =>
+  new RegExp(
+    String.raw`^(?:VERDICT ?: ?)?(?:${word})(?: ?[.!。]| ?(?:[:;–—]|- ) ?(?!(?:NO|NOT|NEVER|NONE|FALSE)\b)\S+ \S.*)?$`,
+    'u',
+  )
+
+// They take an approval back or make it depend on something, wherever they stand. REJECT and REVISE are in the requirements;
+// so are NOT APPROVE and its kin, which have a letter beside the word.
 const DOUBTS =
-  /\b(?:NO|NOT|NOR|NONE|NEVER|NEITHER|NOTHING|CANNOT|WITHOUT|UNABLE|UNWILLING|REFUSE[DS]?|REFUSING|DECLINE[DS]?|DENY|DENIED|DENIES|AGAINST|HARDLY|UNSAFE|DANGEROUS|HARMFUL|MALICIOUS|UNLESS|UNTIL|IF|WOULD|COULD|SHOULD|MIGHT|MAY|BUT|HOWEVER|EXCEPT|ONLY|AFTER|ONCE|ABSTAIN\w*|REJECT\w*|REVIS\w*|DISAPPROV\w*|STOP|BLOCK\w*|FAIL\w*)\b|N['’ʼ`]T\b|[?]/
+  /REJECT|REVIS|ABSTAIN|\?|\b(?:REFUSE[DS]?|REFUSING|DECLINE[DS]?|DENY|DENIED|DENIES|UNSAFE|DANGEROUS|HARMFUL|MALICIOUS|UNLESS|UNTIL|IF|BUT|HOWEVER|EXCEPT|PROVIDED)\b/
 
-// It stands by itself: at the beginning of a line or a sentence, or as what "I" do. Anywhere else, and in another language, it
-// may be part of a no.
-const CLEAR = /(?:^|[.:!*#>\n]\s*|\bI\s+)APPROVED?(?=\s*(?:$|[^\w\s]|\n)|\s+(?:THIS|IT|THE)\b)/
+const WORDS: Record<Verdicts, { readonly yes: RegExp; readonly doubts: RegExp }> = {
+  approval: { yes: approval('APPROVED?'), doubts: DOUBTS },
+  outcome: {
+    yes: approval('APPROVED?|SUCCESS'),
+    doubts: new RegExp(`${DOUBTS.source}|PARTIAL|FAIL|UNSUCCESS`),
+  },
+}
 
-function approvesInWords(text: string): boolean {
+function approvesInWords(text: string, { yes, doubts }: (typeof WORDS)[Verdicts]): boolean {
   const words = text
     .normalize('NFKC')
     .toUpperCase()
+    // Markdown, and the ends of lines of Windows.
+    .replaceAll(/[*_#`]/g, '')
     .replaceAll(/[^\S\n]+/g, ' ')
-  return CLEAR.test(words) && !DOUBTS.test(words)
+    .trim()
+  if (doubts.test(words)) return false
+  const lines = words.split(/ ?\n[ \n]*/).map(line => line.split(/(?<=[.!]) |(?<=。) ?/))
+  const sentences = lines.flat()
+  // Beside letters, anywhere, it may be part of a no.
+  const isClear = (sentence: string): boolean => yes.test(sentence) && sentence.split('APPROV').length <= 2
+  if (sentences.some(sentence => sentence.includes('APPROV') && !isClear(sentence))) return false
+  const ends = [sentences[0], sentences.at(-1), lines.at(-1)?.[0]]
+  return sentences.some(
+    sentence => isClear(sentence) && (ends.includes(sentence) || sentence.startsWith('VERDICT')),
+  )
 }
 
-/** The answer as JSON when it is nothing else, with or without a code fence around it. */
-function onlyJson(text: string): unknown {
-  const bare = text
+/** The answer without a code fence around it. */
+function withoutFence(text: string): string {
+  return text
     .trim()
     .replace(/^```(?:json)?\s*\n?/, '')
     .replace(/\n?```$/, '')
-  if (!bare.startsWith('{')) return undefined
-  try {
-    // Of two verdicts in one object the last would count. Inside of a reason its quotes have backslashes.
-    return [...bare.matchAll(/(?<!\\)"verdict"/g)].length > 1 ? null : JSON.parse(bare)
-  } catch {
-    return null
-  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CallSummary, noApprover, type Question } from '../core/approval.ts'
 import { askMembers, type QuorumMember } from './ask-members.ts'
-import { parseScore } from './board.ts'
+import { createBoard, parseScore } from './board.ts'
 import { findReviewIssues, type ReviewSettings } from './combinations.ts'
 import { createQuorum, type QuorumOptions } from './quorum.ts'
 
@@ -98,6 +98,10 @@ describe('how many are asked', () => {
   test('an ordinary call needs one approval; where that is not given, all are asked', async () => {
     expect(await count(CALL, APPROVE)).toEqual([[1, 0, 0], true])
     expect(await count(CALL, REJECT)).toEqual([[1, 1, 1], true])
+    // Who holds a veto can use it.
+    expect(await count(CALL, APPROVE, { veto: ['b'] })).toEqual([[0, 1, 0], true])
+    expect(await count(CALL, APPROVE, { veto: ['b', 'c'] })).toEqual([[0, 1, 1], true])
+    expect(await count(CALL, REJECT, { veto: ['a', 'b'] })).toEqual([[1, 1, 1], false])
     // Asked once more, it might say yes by chance.
     expect(await count(CALL, REJECT, { veto: ['a'] })).toEqual([[1, 1, 1], false])
   })
@@ -216,6 +220,16 @@ describe('a debate', () => {
     const options = { run: 'r', signal: never, maxTimeMs: 60_000, debate: true }
     expect((await askMembers(members, {}, () => ({ system: '', user: 'Q' }), options)).before).toBeUndefined()
   })
+})
+
+test('SUCCESS is a yes to an outcome, and to nothing else', async () => {
+  const board = createBoard({
+    ...{ members: [member('a', 'SUCCESS')], rule: { kind: 'majority' }, minModels: 1, onError: 'abstain' },
+    ...{ veto: [], debate: false, maxTimeMs: 60_000, planReview: true, finalReview: true, scope: 'full' },
+    ...{ level: 'solo', maxPlanRevisions: 3, hil: 'interactive', record: () => undefined },
+  })
+  expect((await board.outcome('r', { task: 't', output: 'done', calls: 1 }, never)).passed).toBe(true)
+  expect((await board.plan('r', { task: 't', text: 'p', steps: [] }, never)).passed).toBe(false)
 })
 
 test.each([

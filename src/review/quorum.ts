@@ -124,7 +124,7 @@ function alreadyStopped(
   return hil === 'interactive' ? { ask: reason } : { refuse: reason }
 }
 
-/** One reviewer where that is enough; all of them where it is not, or where the one does not clearly approve. */
+/** One reviewer, or those who hold a veto, where that is enough; all of them where it is not, or where one does not clearly approve. */
 async function vote(options: QuorumOptions, call: CallSummary, signal: AbortSignal): Promise<Tally> {
   const { members, ordinary, record } = options
   const classes = classesOf(call)
@@ -136,10 +136,11 @@ async function vote(options: QuorumOptions, call: CallSummary, signal: AbortSign
     const how = { ...options, run: call.runId, signal: within, ...more }
     return askMembers(asked, call, () => actionPrompt(call), how)
   }
-  const [first] = members
+  const holders = members.filter(({ name }) => options.veto?.includes(name))
+  const few = holders.length > 0 ? holders : members.slice(0, 1)
   let before: Asked = { votes: [], costUsd: 0 }
-  if (ordinary === 'one' && !call.isDangerous && !anybody && first !== undefined) {
-    before = await ask([first], { debate: false })
+  if (ordinary === 'one' && !call.isDangerous && !anybody) {
+    before = await ask(few, { debate: false })
     const alone = tally(before.votes, { ...counting, rule: { kind: 'unanimous' }, minModels: 1 })
     if (alone.passed) {
       record(call, alone, before)

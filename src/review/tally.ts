@@ -17,7 +17,7 @@ export interface TallyOptions {
   readonly rule: QuorumRule
   /** Votes that have to be there; reviewers who abstain or fail do not count. */
   readonly minModels: number
-  /** What a reviewer that failed counts as. As a rejection it still is no vote that was there. */
+  /** What a reviewer that failed counts as. As a rejection it still is no vote that was there, and is not shown as one. */
   readonly onError: 'abstain' | 'deny'
   /** Reviewers whose rejection decides alone. */
   readonly veto?: readonly string[]
@@ -33,26 +33,25 @@ export interface Tally {
   /** Approvals that so many votes take. */
   readonly needed: number
   readonly votes: readonly Vote[]
-  /** `reviewer: reasoning` of every rejection. */
+  /** `reviewer: reasoning` of every rejection, and of every failure that counts as one. */
   readonly feedback: string
   /** One mark per reviewer: `[●●○]`, `!` where there is no vote. */
   readonly display: string
 }
 
-export function tally(cast: readonly Vote[], { rule, minModels, onError, veto = [] }: TallyOptions): Tally {
-  const votes = cast.map(vote =>
-    vote.verdict === 'error' && onError === 'deny' ? { ...vote, verdict: 'reject' as const } : vote,
-  )
+export function tally(votes: readonly Vote[], { rule, minModels, onError, veto = [] }: TallyOptions): Tally {
   const approveCount = votes.filter(({ verdict }) => verdict === 'approve').length
-  const rejections = votes.filter(({ verdict }) => verdict === 'reject')
+  const rejections = votes.filter(
+    ({ verdict }) => verdict === 'reject' || (verdict === 'error' && onError === 'deny'),
+  )
   const totalVotes = approveCount + rejections.length
   const vetoed = rejections.some(({ reviewer }) => veto.includes(reviewer))
   const isApproved = !vetoed && passes(rule, approveCount, totalVotes)
   // Whoever makes reviewers fail must not get past one that could have said no, nor past the number of votes.
-  const present = cast.filter(({ verdict }) => verdict === 'approve' || verdict === 'reject').length
+  const present = votes.filter(({ verdict }) => verdict === 'approve' || verdict === 'reject').length
   const isComplete =
     present >= Math.max(1, minModels) &&
-    !cast.some(({ reviewer, verdict }) => verdict === 'error' && veto.includes(reviewer))
+    !votes.some(({ reviewer, verdict }) => verdict === 'error' && veto.includes(reviewer))
   return {
     passed: isApproved && isComplete,
     undecided: !vetoed && !isComplete && (isApproved || totalVotes < Math.max(1, minModels)),

@@ -49,6 +49,7 @@ export function toCustomTool(name: string, settings: CustomToolSettings): AnyToo
     description: settings.description,
     category: 'Execution',
     risk: settings.risk_level,
+    isHighRisk: settings.risk_level === 'high',
     // The schema lets strings, numbers and booleans through, and nothing else.
     input: fromJsonSchema(toSchema(settings.parameters)) as Tool<Values>['input'],
     output: describedOutput(PROCESS_FIELDS),

@@ -40,6 +40,7 @@ function toTool({ path, name, declaration, interpreter, sha256 }: Script): AnyTo
     description: declaration.description,
     category: 'Execution',
     risk: declaration.risk,
+    isHighRisk: declaration.risk === 'high',
     input: fromJsonSchema(toSchema(declaration.parameters)),
     access: () => [
       { kind: 'execute', command },

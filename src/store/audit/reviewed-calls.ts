@@ -35,16 +35,29 @@ const undone = z.object({ ok: z.literal(true), calls: z.array(z.string()) })
 
 /** Calls that were voted on, with what became of them. Of several votes on one call the last one counts. */
 export async function reviewedCalls(events: AsyncIterable<{ event: AuditEvent }>): Promise<ReviewedCall[]> {
-  const found = new Map<string, { votes: ReviewNote['votes']; fate: Fate }>()
+  const found = new Map<string, Found>()
   for await (const { event } of events) {
     const note = toReviewNote(event)
-    if (note?.call !== undefined) found.set(note.call, { votes: note.votes, fate: 'none' })
+    if (note?.call !== undefined)
+      found.set(note.call, { votes: note.votes, passed: note.passed, fate: 'none' })
     else if (event.type === 'approval-answered') setFate(found, event.call, answerFate(event.answer))
-    else if (event.type === 'call-finished' && event.ok) setFate(found, event.call, 'kept')
+    else if (event.type === 'call-finished' && stands(event, found.get(event.call)))
+      setFate(found, event.call, 'kept')
     else if (event.type === 'note' && event.action === 'undo-finished')
       for (const call of undone.safeParse(event.details).data?.calls ?? []) setFate(found, call, 'undone')
   }
   return [...found].map(([call, { votes: cast, fate }]) => ({ call, votes: cast, fate }))
+}
+
+interface Found {
+  readonly votes: ReviewNote['votes']
+  readonly passed: boolean
+  fate: Fate
+}
+
+/** A contained command whose changes were refused has run and is fine; nothing of it stands. */
+function stands({ ok, effects }: Extract<AuditEvent, { type: 'call-finished' }>, found?: Found): boolean {
+  return ok && (found?.passed === true || effects.length > 0)
 }
 
 function answerFate(answer: string): Fate {
@@ -53,11 +66,7 @@ function answerFate(answer: string): Fate {
 }
 
 /** A person's word counts for more than that a call ran; that it was taken back counts for most. */
-function setFate(
-  found: Map<string, { votes: ReviewNote['votes']; fate: Fate }>,
-  call: string,
-  fate: Fate,
-): void {
+function setFate(found: Map<string, Found>, call: string, fate: Fate): void {
   const known = found.get(call)
   if (known === undefined || fate === 'none' || (fate === 'kept' && known.fate !== 'none')) return
   known.fate = fate
