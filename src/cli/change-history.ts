@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ToolError } from '../core/errors.ts'
-import { repositoryOfObject } from '../core/git-objects.ts'
+import { repositoryOfObject } from '../git/git-objects.ts'
 import type { Runtime } from '../runtime.ts'
 import type { CallChanges, UndoConflict } from '../workspace/undo/undo-plan.ts'
 import type { Change } from '../workspace/undo/undo-record.ts'

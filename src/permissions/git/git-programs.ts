@@ -1,5 +1,5 @@
-import { settingsOf, trackedFiles } from './git-index.ts'
-import { repositoryAbove } from './repository.ts'
+import { settingsOf, trackedFiles } from '../../git/git-index.ts'
+import { repositoryAbove } from '../../git/repository.ts'
 
 /**
  * Why git could start programs that the repository at or above a folder names, or null. Only settings that neither an option

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import { remoteAddresses } from '../../git/git-remotes.ts'
 import { hostsOf } from '../commands/hosts.ts'
 import type { CommandAnalysis, FoundCommand, Word } from '../commands/types.ts'
-import { remoteAddresses } from '../git/git-remotes.ts'
 import { analyzeUrl, type UrlFacts } from './network.ts'
 
 /** The machines that a line contacts, as far as its words tell. */

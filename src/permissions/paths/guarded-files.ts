@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { isSystemError } from '../../core/errors.ts'
 import { isInside } from '../../core/real-path.ts'
+import { settingsOf } from '../../git/git-index.ts'
+import { type Repository, repositoryAbove } from '../../git/repository.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
-import { settingsOf } from '../git/git-index.ts'
-import { type Repository, repositoryAbove } from '../git/repository.ts'
 import { foldPath, type PathContext } from './paths.ts'
 import { RUN_BY_TOOLS } from './run-by-tools.ts'
 

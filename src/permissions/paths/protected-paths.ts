@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
-import { gitParts } from '../../core/git-folder.ts'
 import { isInside } from '../../core/real-path.ts'
+import { gitParts } from '../../git/git-folder.ts'
 import { foldPath, isSystemPath, type PathContext } from './paths.ts'
 
 // Inside the write scope, and yet no file tool changes them. The criterion: a tool runs code, or changes what is allowed,

@@ -1,9 +1,9 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { GIT_STEERING, type GitPart, gitParts, hasGitShape, inFolder } from '../../core/git-folder.ts'
 import { isInside } from '../../core/real-path.ts'
+import { settingForPerson } from '../../git/git-config.ts'
+import { GIT_STEERING, type GitPart, gitParts, hasGitShape, inFolder } from '../../git/git-folder.ts'
 import type { OverlayChange } from '../../sandbox/layer/overlay-changes.ts'
-import { settingForPerson } from './git-config.ts'
 import type { LayerView } from './layer-view.ts'
 
 /** What of a repository changed, and by which git subcommands of the approved line. */

@@ -2,7 +2,7 @@ import { constants, lstatSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { EntryState } from '../../core/effects.ts'
 import { isSystemError } from '../../core/errors.ts'
-import { indexEntriesOf } from '../../core/git-index-entries.ts'
+import { indexEntriesOf } from '../../git/git-index-entries.ts'
 import { sha256 } from '../files/file-content.ts'
 
 // Every `git status`, and so every editor, writes the index anew with what it saw of the files on the disk. Of two such

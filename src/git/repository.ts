@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { hasGitShape } from '../../core/git-folder.ts'
-import { isInside, lookAt, realPathOf } from '../../core/real-path.ts'
+import { isInside, lookAt, realPathOf } from '../core/real-path.ts'
+import { hasGitShape } from './git-folder.ts'
 
 /** Where git reads when it works in a folder. All paths are real. */
 export interface Repository {

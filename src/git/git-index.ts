@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { indexEntriesOf } from '../../core/git-index-entries.ts'
-import { isInside } from '../../core/real-path.ts'
+import { isInside } from '../core/real-path.ts'
+import { indexEntriesOf } from './git-index-entries.ts'
 import { type Repository, readBounded, repositoryAbove, repositoryAt } from './repository.ts'
 
 /** What git tracks in a repository and the repositories inside it, by full paths. */
