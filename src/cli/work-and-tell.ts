@@ -41,7 +41,7 @@ export async function workAndTell(
   }
   output.note(headline(run, output.signs.begins, session.loaded.config.mode))
   if (session.approver !== laterApprover) await answerWaiting(context, session, run)
-  const started = Date.now()
+  const started = performance.now()
   const work = (taken: RunRecord): Promise<RunRecord> =>
     session.runs.work(taken, { signal, onEvent, approver: session.approver })
   const ended = await workOn(context, session, await work(run), work)
@@ -51,7 +51,10 @@ export async function workAndTell(
   await record(context, session, ended)
   saveOutput(context, session, ended)
   if (output.json) output.object(toJson(ended, { view, ambiguous }))
-  else output.note(summary(ended, { view, ambiguous }, Date.now() - started, resumeArguments(context, ended)))
+  else
+    output.note(
+      summary(ended, { view, ambiguous }, performance.now() - started, resumeArguments(context, ended)),
+    )
   if (await wantsMore(context, session, ended)) {
     return workAndTell(context, session, await session.runs.take(ended.id, twice(ended.spec.limits)))
   }

@@ -39,11 +39,11 @@ export function isLocked(path: string): boolean {
 
 /** Waits for the lock; gives up after `timeoutMs` and returns undefined. */
 export async function waitForLock(path: string, timeoutMs: number): Promise<FileLock | undefined> {
-  const deadline = Date.now() + timeoutMs
+  const deadline = performance.now() + timeoutMs
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
     const lock = tryLock(path)
     if (lock !== undefined) return lock
-    if (Date.now() > deadline) return undefined
+    if (performance.now() > deadline) return undefined
     await sleep(pause)
   }
 }

@@ -129,7 +129,7 @@ function createSessions(runtime: Runtime, shared: Omit<ServerParts, 'run'>) {
   }
   const makeRoom = async (): Promise<void> => {
     const byUse = [...sessions].sort(([, a], [, b]) => a.usedAt - b.usedAt)
-    const idle = byUse.filter(([, { usedAt }]) => Date.now() - usedAt > IDLE_MS)
+    const idle = byUse.filter(([, { usedAt }]) => performance.now() - usedAt > IDLE_MS)
     const crowd = sessions.size >= MOST_SESSIONS ? byUse.slice(0, 1) : []
     for (const [id] of new Map([...idle, ...crowd])) await end(id)
   }
@@ -138,7 +138,7 @@ function createSessions(runtime: Runtime, shared: Omit<ServerParts, 'run'>) {
       const id = request.headers.get('mcp-session-id')
       const known = id === null ? undefined : sessions.get(id)
       if (known !== undefined) {
-        known.usedAt = Date.now()
+        known.usedAt = performance.now()
         return known.transport.handleRequest(request)
       }
       if (id !== null) return problem(404, -32001, 'Session not found')
@@ -148,7 +148,7 @@ function createSessions(runtime: Runtime, shared: Omit<ServerParts, 'run'>) {
       const transport = new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => randomUUID(),
         onsessioninitialized: created => {
-          sessions.set(created, { transport, server, run, usedAt: Date.now() })
+          sessions.set(created, { transport, server, run, usedAt: performance.now() })
         },
         onsessionclosed: closed => end(closed),
       })

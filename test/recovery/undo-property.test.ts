@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -126,5 +126,44 @@ test('calls undone one by one, the newest first, lead through every state in bet
       },
     ),
     { numRuns: 25, endOnFailure: true },
+  )
+})
+
+/** What a person does in the workspace at the same time. */
+function byHand(workspace: TestWorkspace, each: Operation): void {
+  const at = (name: string): string => join(workspace.root, name)
+  try {
+    if (each.kind === 'remove') rmSync(at(each.path), { recursive: true })
+    else if (each.kind === 'move') renameSync(at(each.path), at(each.to))
+    else writeFileSync(at(each.path), each.content)
+  } catch {
+    // Nothing is there, or something else: the person sees it and does without.
+  }
+}
+
+test('whatever a person does between calls, undoing several at once does what its plan says', async () => {
+  const step = fc.record({ byPerson: fc.boolean(), operation })
+  await fc.assert(
+    fc.asyncProperty(
+      initial,
+      fc.array(step, { minLength: 2, maxLength: 8 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (entries, steps, last) => {
+        const workspace = createTestWorkspace()
+        try {
+          plant(workspace.root, entries)
+          for (const [index, { byPerson, operation: each }] of steps.entries()) {
+            if (byPerson) byHand(workspace, each)
+            else await perform(workspace, each, `call-${index}`)
+          }
+          const plan = await planUndo(workspace.undo, { last })
+          const call = { id: 'undo', run: 'undo', tool: 'undo' }
+          await applyUndo(workspace.undo, plan, { call, mayChange: () => true, despiteConflicts: true })
+        } finally {
+          await workspace.close()
+        }
+      },
+    ),
+    { numRuns: 80, endOnFailure: true },
   )
 })

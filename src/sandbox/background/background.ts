@@ -82,10 +82,10 @@ export function createBackground(folder: string): Background {
     },
     async stop(id) {
       await ask({ type: 'stop', id }).catch(nobodyThere)
-      const deadline = Date.now() + STOP_MS
+      const deadline = performance.now() + STOP_MS
       for (;;) {
         const now = await state(id)
-        if (!now.running || Date.now() > deadline) return now
+        if (!now.running || performance.now() > deadline) return now
         await sleep(20)
       }
     },
@@ -128,7 +128,7 @@ function checkId(id: string): string {
 }
 
 async function startSupervisor(folder: string): Promise<void> {
-  const deadline = Date.now() + START_MS
+  const deadline = performance.now() + START_MS
   const ping = (): Promise<boolean> =>
     question(folder, { type: 'ping' }).then(
       answer => answer.ok,
@@ -138,7 +138,7 @@ async function startSupervisor(folder: string): Promise<void> {
   const program = [...OWN_PROGRAM_FLAGS, findOwnProgram('background/supervisor'), folder]
   spawn(process.execPath, program, { detached: true, stdio: 'ignore', cwd: '/', env: {} }).unref()
   while (!(await ping())) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new ToolError('failed', 'The supervisor of background commands could not be started.', {
         hint: 'Run `kogu doctor`: background commands need the sandbox.',
       })

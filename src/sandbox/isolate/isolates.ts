@@ -159,7 +159,7 @@ class Pool implements Isolates {
   #endIdle(leastMs: number): boolean {
     const idle = [...this.#workers].filter(worker => !worker.busy)
     const oldest = idle.toSorted((a, b) => a.usedAt - b.usedAt)[0]
-    if (oldest === undefined || Date.now() - oldest.usedAt < leastMs) return false
+    if (oldest === undefined || performance.now() - oldest.usedAt < leastMs) return false
     this.#end(oldest)
     return true
   }
@@ -189,7 +189,7 @@ class Pool implements Isolates {
       busy: false,
       calls: 0,
       busyMs: 0,
-      usedAt: Date.now(),
+      usedAt: performance.now(),
     }
     this.#workers.add(worker)
     void worker.process.ended.then(() => this.#forget(worker))
@@ -200,7 +200,7 @@ class Pool implements Isolates {
     const isWorn = worker.calls >= MOST_CALLS || worker.busyMs >= MOST_BUSY_MS
     const isWhole = outcome.ok || outcome.reason === 'threw' || outcome.reason === 'output'
     worker.busy = false
-    worker.usedAt = Date.now()
+    worker.usedAt = performance.now()
     worker.process.hold(false)
     if (!isWhole || isWorn || this.#closed) this.#end(worker)
     else this.#wake()
@@ -221,7 +221,7 @@ class Pool implements Isolates {
     if (this.#timer !== undefined || this.#closed) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      const now = Date.now()
+      const now = performance.now()
       for (const worker of this.#workers) {
         const mostMs = worker.calls === 0 || worker.process.isSettled ? IDLE_MS : UNSETTLED_MS
         if (!worker.busy && now - worker.usedAt > mostMs) this.#end(worker)

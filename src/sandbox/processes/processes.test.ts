@@ -36,6 +36,20 @@ describe.each([
     return { ...result, stdout: output.join(''), stderr: errors.join('') }
   }
 
+  test('a clock that is set forward ends no program, neither by its time limit nor as silent', async () => {
+    let hours = 0
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => {
+      hours += 1
+      return hours * 3_600_000
+    })
+    onTestFinished(() => clock.mockRestore())
+    const ended = await bash('for ((i = 0; i < 100000; i++)); do :; done', {
+      timeoutMs: 50_000,
+      idleTimeoutMs: 40_000,
+    })
+    expect(ended).toMatchObject({ exitCode: 0 })
+  })
+
   test('output, errors and the exit code come back apart', async () => {
     expect(await bash('echo out; echo err >&2; exit 7')).toEqual({
       exitCode: 7,

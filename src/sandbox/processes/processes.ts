@@ -58,7 +58,7 @@ export function createProcesses(options: ProcessesOptions = {}): SandboxProcesse
   const killGraceMs = options.killGraceMs ?? KILL_GRACE_MS
   return {
     async run(request) {
-      const startedAt = Date.now()
+      const startedAt = performance.now()
       if (request.signal.aborted) return { ...NOT_STARTED, stopped: true }
       const program = await spawnOrFallBack(state, request)
       const keeps = state.spawner.keeps
@@ -149,7 +149,7 @@ interface Limits {
 function watchLimits(program: Started, request: RunRequest, { startedAt, killGraceMs, keeps }: Limits) {
   const state: { reason: StopReason | undefined; lastOutput: number } = {
     reason: undefined,
-    lastOutput: Date.now(),
+    lastOutput: performance.now(),
   }
   const timers = new Set<NodeJS.Timeout>()
   const after = (ms: number): Promise<void> =>
@@ -166,12 +166,12 @@ function watchLimits(program: Started, request: RunRequest, { startedAt, killGra
   }
   const abort = (): void => stop('stopped')
   const watchSilence = async (limit: number): Promise<void> => {
-    for (let left = limit; left > 0; left = state.lastOutput + limit - Date.now()) await after(left)
+    for (let left = limit; left > 0; left = state.lastOutput + limit - performance.now()) await after(left)
     stop('idledOut')
   }
   request.signal.addEventListener('abort', abort, { once: true })
   if (request.signal.aborted) abort()
-  void after(request.timeoutMs - (Date.now() - startedAt)).then(() => stop('timedOut'))
+  void after(request.timeoutMs - (performance.now() - startedAt)).then(() => stop('timedOut'))
   if (request.idleTimeoutMs !== undefined) void watchSilence(request.idleTimeoutMs)
   const endWatch =
     request.limits === undefined ? () => {} : watchTree(program, request.limits, { stop, keeps })
@@ -180,7 +180,7 @@ function watchLimits(program: Started, request: RunRequest, { startedAt, killGra
     after,
     reason: () => state.reason,
     sawOutput: () => {
-      state.lastOutput = Date.now()
+      state.lastOutput = performance.now()
     },
     end: () => {
       endWatch()

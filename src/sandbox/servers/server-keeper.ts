@@ -86,11 +86,11 @@ async function start(place: string): Promise<void> {
     await stopOrphan()
     await start(place).catch(error => stop(String(error)))
   })
-  const deadline = Date.now() + START_MS
+  const deadline = performance.now() + START_MS
   while (!(server.ready === undefined ? saysReady() : existsSync(fill(server.ready)))) {
     const ended = await Promise.race([exit, sleep(10)])
     if (ended !== undefined) throw new Error(`${ended}. ${lastLines(log)}`)
-    if (Date.now() > deadline) throw new Error(`it did not start within ${START_MS / 1000} s.`)
+    if (performance.now() > deadline) throw new Error(`it did not start within ${START_MS / 1000} s.`)
   }
 }
 
@@ -118,11 +118,11 @@ function lastLines(log: string): string {
 
 /** A keeper that was killed leaves its server behind, which would keep the new one from its files. */
 async function stopOrphan(): Promise<void> {
-  const deadline = Date.now() + STOP_MS
+  const deadline = performance.now() + STOP_MS
   for (let signal: NodeJS.Signals = 'SIGINT'; ; ) {
     const pid = orphan()
     if (pid === undefined) return
-    if (Date.now() > deadline) signal = 'SIGQUIT'
+    if (performance.now() > deadline) signal = 'SIGQUIT'
     try {
       process.kill(pid, signal)
     } catch {

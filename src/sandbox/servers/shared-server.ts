@@ -19,13 +19,13 @@ const START_MS = 30_000
 /** Uses a server that runs already or starts it. Must be called on the folder's owner's behalf only. */
 export async function useSharedServer(server: SharedServer): Promise<ServerLease> {
   mkdirSync(server.folder, { recursive: true, mode: 0o700 })
-  const deadline = Date.now() + START_MS
-  for (let started = 0; Date.now() < deadline; ) {
+  const deadline = performance.now() + START_MS
+  for (let started = Number.NEGATIVE_INFINITY; performance.now() < deadline; ) {
     const lease = await joinKeeper(server.folder)
     if (lease !== undefined) return lease
     // A keeper that is just stopping holds its lock: the one we start then gives way, and we try again.
-    if (Date.now() - started > 1_000) {
-      started = Date.now()
+    if (performance.now() - started > 1_000) {
+      started = performance.now()
       startKeeper(server)
     }
     await sleep(10)

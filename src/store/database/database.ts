@@ -195,13 +195,13 @@ const LONGEST_PAUSE = 640
  * doing it once: an answer that was lost on the way does not tell whether it was done.
  */
 async function retry<T>(work: () => Promise<T>, server: Server): Promise<T> {
-  const deadline = Date.now() + RETRY_MS
+  const deadline = performance.now() + RETRY_MS
   for (let pause = 20; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     try {
       return await work()
     } catch (error) {
       if (!isConnectionLost(error)) throw error
-      if (Date.now() > deadline) throw new DatabaseUnavailable(error)
+      if (performance.now() > deadline) throw new DatabaseUnavailable(error)
       await sleep(pause)
       if (pause === LONGEST_PAUSE) await server.find()
     }

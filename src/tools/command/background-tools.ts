@@ -174,12 +174,12 @@ async function follow(
   signal: AbortSignal,
 ): Promise<BackgroundState> {
   const background = parts.background()
-  const deadline = Date.now() + waitMs
+  const deadline = performance.now() + waitMs
   const before = await background.state(handle)
   const size = (): string => background.outputFiles(handle).map(sizeOf).join()
   const start = size()
   let state = before
-  while (state.running && size() === start && Date.now() < deadline && !signal.aborted) {
+  while (state.running && size() === start && performance.now() < deadline && !signal.aborted) {
     await sleep(LOOK_AGAIN_MS)
     state = await background.state(handle)
   }

@@ -9,6 +9,8 @@ export interface PlannedDisk {
   put(path: string, state: PathState | undefined): void
   keep(): void
   discard(): void
+  /** Whether the plan puts something into this folder, or leaves what an earlier step put there. */
+  fills(folder: string): boolean
   /** As it is on the disk, after all. */
   leave(path: string): void
   /** What this call's changes left at paths that are empty now: a moved file is taken from where it is before it is put where it was. */
@@ -23,6 +25,9 @@ export function createPlannedDisk(observer: Observer, find: ContentFinder): Plan
   const kept = new Map<string, PathState | undefined>()
   const top = new Map<string, PathState | undefined>()
   const moved = new Map<string, PathState>()
+  /** Folder → what was ever put into it, also what was discarded since. */
+  const entries = new Map<string, Set<string>>()
+  const planned = (path: string): PathState | undefined => (top.has(path) ? top.get(path) : kept.get(path))
   const now = async (path: string): Promise<PathState | 'other' | undefined> => {
     if (disk.has(path)) return disk.get(path)
     const folder = dirname(path)
@@ -37,7 +42,12 @@ export function createPlannedDisk(observer: Observer, find: ContentFinder): Plan
     moved,
     find,
     look: async path => (top.has(path) ? top.get(path) : kept.has(path) ? kept.get(path) : now(path)),
-    put: (path, state) => top.set(path, state),
+    put(path, state) {
+      top.set(path, state)
+      const folder = dirname(path)
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(path))
+    },
+    fills: folder => [...(entries.get(folder) ?? [])].some(path => planned(path) !== undefined),
     keep() {
       for (const [path, state] of top) kept.set(path, state)
       top.clear()

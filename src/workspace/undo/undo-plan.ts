@@ -19,9 +19,9 @@ import {
 } from './undo-repositories.ts'
 import type { UndoStore } from './undo-store.ts'
 
-// Taking back is worked out on disk first: starting from what is on the disk, each change of each chosen call is taken
-// back, the newest first. A change can be taken back only where the path is exactly as that change left it; anything
-// else means that somebody worked on it since. Only when the whole plan is known is anything touched (undo-apply.ts).
+// Taking back is worked out before the disk is touched: starting from what is on the disk, each change of each chosen call
+// is taken back, the newest first. A change can be taken back only where the path is exactly as that change left it;
+// anything else means that a person or another program worked on it since. Only when the whole plan is known is anything touched (undo-apply.ts).
 
 /** Which calls; of one of the kinds. */
 export type UndoSelection = { calls: readonly string[] } | { run: string } | { last: number }
@@ -256,7 +256,7 @@ async function takeBack(
   return conflicts
 }
 
-/** Undefined when it was done on disk. */
+/** Undefined when the plan has it. */
 async function takeBackOne(work: Work, record: SavedRecord, change: Change): Promise<Problem | undefined> {
   const { disk, repositories, places } = work
   const current = await disk.look(change.path)
@@ -271,6 +271,8 @@ async function takeBackOne(work: Work, record: SavedRecord, change: Change): Pro
   if (other !== undefined) return other
   if (change.undoable === false) return { reason: 'its old content was more than undo could keep' }
   if (change.before === undefined) {
+    // A later call took a person's file out of the folder, and the plan brings that file back.
+    if (disk.fills(change.path)) return undefined
     disk.put(change.path, undefined)
     if (current !== undefined && current !== 'other') disk.moved.set(change.path, current)
     return undefined

@@ -1,12 +1,24 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { type FileLock, tryLock } from '../../core/lock-file.ts'
 import { type BatchSync, createBatchSync } from '../files/batch-sync.ts'
 import type { PinnedDirectory } from '../files/pinned-directory.ts'
 import { RecordFile } from './record-file.ts'
-import { headersIn } from './undo-read.ts'
+import { headersIn, listRecords } from './undo-read.ts'
 import { type CallReference, ChangeRecord, recordName, type StorePlaces } from './undo-record.ts'
 
 export interface UndoStoreOptions {
@@ -40,6 +52,8 @@ const MAX_FILES = 20_000
 /** A file of records that has as much is full, or this part of the budget: they are removed as a whole. */
 const FULL_BYTES = 1024 ** 2
 const FULL_PART = 1 / 16
+/** Of the number that orders the records: milliseconds since 1970 for a few thousand years. */
+const ORDER_DIGITS = 14
 /** How long the store of another folder, which came with a copy of the workspace, is left where it is. */
 const FOREIGN_STORE_MS = 7 * 24 * 3600 * 1000
 
@@ -53,16 +67,14 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
   const syncing = createBatchSync()
   const files = createRecordFiles(places, syncing, Math.min(FULL_BYTES, budgetBytes * FULL_PART))
   let ownerLock: FileLock | undefined
-  let count = 0
 
   return {
     places,
     begin(call, undoes) {
       // Says that this process lives: its pending records are not for others to settle.
       ownerLock ??= tryLock(ownerPath(places, owner))
-      count += 1
       const at = now()
-      const id = `${String(at).padStart(14, '0')}-${String(count).padStart(6, '0')}-${owner}`
+      const id = `${unlessRemoved(places, () => nextInOrder(places, at))}-${owner}`
       const header = { format: 1, id, call: call.id, run: call.run, tool: call.tool, at } as const
       return new ChangeRecord({
         places,
@@ -86,6 +98,29 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
   }
 }
 
+/**
+ * Records are ordered by a number that all processes share, so that a clock that goes back changes no order. It is the
+ * time where that is later, as in the records of earlier versions.
+ */
+function nextInOrder(places: StorePlaces, at: number): string {
+  const descriptor = openSync(
+    join(dirname(places.calls), 'order'),
+    constants.O_RDWR | constants.O_CREAT,
+    0o600,
+  )
+  try {
+    const digits = Buffer.alloc(ORDER_DIGITS)
+    readSync(descriptor, digits, 0, ORDER_DIGITS, 0)
+    const text = digits.toString('latin1')
+    const last = /^\d+$/.test(text) ? text : (listRecords(places)[0]?.header.id ?? '0').slice(0, ORDER_DIGITS)
+    const next = String(Math.max(at, Number(last) + 1)).padStart(ORDER_DIGITS, '0')
+    writeSync(descriptor, next, 0, 'latin1')
+    return next
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 /** The files that this process appends to: as many as there are records at the same time. */
 function createRecordFiles(places: StorePlaces, syncing: BatchSync, fullBytes: number) {
   const free: RecordFile[] = []
@@ -96,7 +131,7 @@ function createRecordFiles(places: StorePlaces, syncing: BatchSync, fullBytes: n
   }
   return {
     take(id: string): RecordFile {
-      const file = free.pop() ?? createFile(places, id)
+      const file = free.pop() ?? unlessRemoved(places, () => new RecordFile(places.pending, id))
       if (file.isGone()) throw removedStore(places)
       return file
     },
@@ -114,9 +149,9 @@ function createRecordFiles(places: StorePlaces, syncing: BatchSync, fullBytes: n
   }
 }
 
-function createFile(places: StorePlaces, id: string): RecordFile {
+function unlessRemoved<T>(places: StorePlaces, work: () => T): T {
   try {
-    return new RecordFile(places.pending, id)
+    return work()
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOENT') throw removedStore(places)
     throw error

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestWorkspace, snapshot, type TestWorkspace } from '../testing.ts'
 import { applyUndo, type UndoOptions } from './undo-apply.ts'
 import { listCalls, type PlanOptions, planUndo, type UndoSelection } from './undo-plan.ts'
@@ -63,6 +63,37 @@ describe('taking back', () => {
     expect(plan.staying).toEqual([at('a')])
     await undo({ calls: ['make'] })
     expect(readdirSync(at('a'))).toEqual(['theirs.txt'])
+  })
+
+  test("a folder stays for a person's file that comes back into it", async () => {
+    await workspace.write('d/a', 'x', 'write')
+    writeFileSync(at('d/mine'), 'mine')
+    await workspace.move('d/mine', 'y', { id: 'move' })
+    await undo({ last: 2 })
+    expect(snapshot(workspace.root)).toMatchObject({ 'd/mine': expect.any(String) })
+    expect(readdirSync(at('d'))).toEqual(['mine'])
+    expect(existsSync(at('y'))).toBe(false)
+  })
+
+  test("a folder that a call removed with a person's file in it comes back with that file only", async () => {
+    await workspace.write('d/a', 'x', 'write')
+    writeFileSync(at('d/mine'), 'mine')
+    await workspace.remove('d', 'remove')
+    await undo({ last: 2 })
+    expect(readdirSync(at('d'))).toEqual(['mine'])
+  })
+
+  test('the last call is the last one of the log, although the clock went back an hour', async () => {
+    let hour = 2
+    const clocked = createTestWorkspace({ now: () => 1_700_000_000_000 + hour * 3_600_000 })
+    onTestFinished(() => clocked.close())
+    await clocked.write('a.txt', 'a', 'first')
+    hour = 1
+    await clocked.write('b.txt', 'b', 'second')
+    const again = createTestWorkspace({ root: clocked.root, now: () => 1_700_000_000_000 })
+    onTestFinished(() => again.close())
+    await again.write('c.txt', 'c', 'third')
+    expect(listCalls(again.undo).map(({ call }) => call)).toEqual(['third', 'second', 'first'])
   })
 
   test('a removed folder comes back with files, links and modes, large and small', async () => {
