@@ -104,13 +104,17 @@ function giveAway(path: string): void {
   for (const name of readdirSync(path)) if (name !== 'link') giveAway(join(path, name))
 }
 
+function runAsOther(line: string): string {
+  const recorder = [process.execPath, ...RECORDER, state.workspace, line, 'undo']
+  const [file = '', ...words] = [...AS_NOBODY, ...recorder]
+  return execFileSync(file, words, { encoding: 'utf8' })
+}
+
 /** Runs a command as another user, takes it back, and expects everything to be as before. */
 function runAndUndoAsOther(line: string): void {
   giveAway(state.workspace)
   const before = snapshot(state.workspace)
-  const recorder = [process.execPath, ...RECORDER, state.workspace, line, 'undo']
-  const [file = '', ...words] = [...AS_NOBODY, ...recorder]
-  expect(execFileSync(file, words, { encoding: 'utf8' })).toContain('done')
+  expect(runAsOther(line)).toContain('done')
   expect(snapshot(state.workspace)).toEqual(before)
   expect(filesWithSeveralNames()).toEqual([])
 }
@@ -130,3 +134,18 @@ test.skipIf(whyNoOther !== '').each([
 ])(`undo as an ordinary user gives back the contents and modes of %s${whyNoOther}`, (_which, line) => {
   runAndUndoAsOther(line)
 })
+
+test.skipIf(whyNoOther !== '').each([
+  ['of files in it', 'echo x > old/0; rm old/1; chmod 0 old/empty old'],
+  ['that is new', 'mkdir -p new/in; echo x > new/in/x; chmod 0 new/in new'],
+  ['in another one', 'mkdir old/in; echo x > old/in/x; rm old/2; chmod 0 old/in; chmod 111 old'],
+])(
+  `undo as an ordinary user names a folder that is closed now, %s, and touches nothing${whyNoOther}`,
+  async (_which, line) => {
+    const before = snapshot(state.workspace)
+    giveAway(state.workspace)
+    expect(() => runAsOther(line)).toThrow(/Nothing was undone\. .*closed to you; open it first, with chmod/)
+    await undoCommand()
+    expect(snapshot(state.workspace)).toEqual(before)
+  },
+)

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isSystemError } from '../../core/errors.ts'
 import type { Observer } from '../files/observer.ts'
 import type { PlannedDisk } from './planned-disk.ts'
 import type { CallChanges, PathState, UndoConflict, UndoStep } from './undo-plan.ts'
@@ -20,8 +21,8 @@ export function planSteps(disk: PlannedDisk, observer: Observer, { staying, inUs
     const now = disk.disk.get(path)
     if (now === 'other' || isSame(now, then)) continue
     if (now?.entry === 'directory' && then?.entry !== 'directory') {
-      const left = observer.names(path).map(name => join(path, name))
-      if (left.some(each => !goes(each) || staying.has(each))) {
+      const left = namesIn(observer, path)?.map(name => join(path, name))
+      if (left === undefined || left.some(each => !goes(each) || staying.has(each))) {
         if (then !== undefined) inUse(path)
         staying.add(path)
         continue
@@ -30,6 +31,16 @@ export function planSteps(disk: PlannedDisk, observer: Observer, { staying, inUs
     steps.push({ path, now, then })
   }
   return steps.reverse()
+}
+
+/** Undefined for a folder that is closed to this user: what is in it stays. */
+function namesIn(observer: Observer, path: string): string[] | undefined {
+  try {
+    return observer.names(path)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EACCES') return undefined
+    throw error
+  }
 }
 
 function isSame(a: PathState | undefined, b: PathState | undefined): boolean {

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { EntryState } from '../../core/effects.ts'
-import { ToolError } from '../../core/errors.ts'
+import { isSystemError, ToolError } from '../../core/errors.ts'
 import { OURSELVES } from '../files/entry.ts'
 import { createObserver } from '../files/observer.ts'
 import { createPlannedDisk, type PlannedDisk } from './planned-disk.ts'
@@ -247,13 +247,19 @@ async function takeBack(
   for (const record of records) {
     for (const change of record.changes.toReversed()) {
       if (blocked.has(change.path) || isLeft(change)) continue
-      const problem = await takeBackOne(work, record, change)
+      const problem = await takeBackOne(work, record, change).catch(asClosed)
       if (problem === undefined) continue
       blocked.add(change.path)
       conflicts.push({ path: change.path, call, ...problem })
     }
   }
   return conflicts
+}
+
+/** Only a person can decide to open what a command has closed. */
+function asClosed(error: unknown): Problem {
+  if (!isSystemError(error) || error.code !== 'EACCES') throw error
+  return { reason: 'its folder is closed to you; open it first, with chmod u+rwx' }
 }
 
 /** Undefined when the plan has it. */
