@@ -24,6 +24,14 @@ import { summarizeDiff } from './core/unified-diff.ts'
 
 export type CallOptions = Partial<Pick<Call, 'signal' | 'onProgress' | 'elicit'>>
 
+/** Who uses a door. Without one it is the program itself, which a person has started. */
+export interface DoorUser {
+  /** The caller that its calls have on record. */
+  readonly caller: string
+  /** A token may only with the scope `approve`, whichever door it comes through. */
+  readonly mayApprove: boolean
+}
+
 export interface ChangedInput {
   /** The values that differ; all others stay as the agent gave them. */
   readonly values?: Readonly<Record<string, unknown>>
@@ -32,6 +40,7 @@ export interface ChangedInput {
   /** Of the question as it was looked at. */
   readonly digest: string
   readonly user: string
+  readonly by?: DoorUser
   /** The name of the tool, when the changed call is dangerous. */
   readonly confirm?: string
 }
@@ -41,9 +50,12 @@ export interface WaitingCalls {
    * Keeps a person's answer to a question, by its id or that of its call. The first answer counts. Undefined when nobody
    * waits for it any more.
    */
-  answerQuestion(id: string, answer: GivenAnswer): Promise<Answered | undefined>
-  /** Goes on with a call that waits, by the id of its question or its own: judged again, and run if nothing has changed. */
-  continueCall(id: string, options?: CallOptions): Promise<CallResult>
+  answerQuestion(id: string, answer: GivenAnswer, by?: DoorUser): Promise<Answered | undefined>
+  /**
+   * Goes on with a call that waits, by the id of its question or its own: judged again, and run if nothing has changed. The
+   * answer was given to whoever made the call, so no other caller can use it.
+   */
+  continueCall(id: string, options?: CallOptions & { readonly by?: DoorUser }): Promise<CallResult>
   /** Does it without any effect and says what it would change. */
   tryWaiting(id: string, signal: AbortSignal): Promise<string>
   /** Files it was asked about that are no longer what they were then. */
@@ -130,17 +142,29 @@ export function createWaitingCalls(
     if (scope === 'everywhere' && offer?.everywhere !== true)
       throw refusal('This cannot be remembered for other workspaces.')
   }
+  /** The one place where an answer enters, whichever door it comes through. */
+  const keepAnswer = async (
+    id: string,
+    answer: GivenAnswer,
+    by?: DoorUser,
+  ): Promise<Answered | undefined> => {
+    if (by?.mayApprove === false)
+      throw new ToolError('forbidden', "Answering a question needs the scope 'approve'.")
+    const answered = await calls.questions.answer(id, answer, calls.clock.now())
+    if (answered?.isFirst === true) recordAnswer(calls, answered.stored.question, answer)
+    return answered
+  }
   return {
-    async answerQuestion(id, answer) {
+    async answerQuestion(id, answer, by) {
       await endExpired(calls)
       const asked = await calls.questions.find(id)
       if (asked !== undefined && 'grant' in answer) await refuseWider(asked, answer)
-      const answered = await calls.questions.answer(id, answer, calls.clock.now())
-      if (answered?.isFirst === true) recordAnswer(calls, answered.stored.question, answer)
-      return answered
+      return keepAnswer(id, answer, by)
     },
-    async continueCall(id, options = {}) {
+    async continueCall(id, { by, ...options } = {}) {
       const stored = await find(id)
+      if (by?.mayApprove === false && by.caller !== stored.caller)
+        throw new ToolError('forbidden', 'Another caller made this call, so only that one can continue it.')
       refuseCallOfRun(stored)
       return callTool(calls, { ...(await toCall(stored, options)), continues: stored })
     },
@@ -203,10 +227,9 @@ export function createWaitingCalls(
         user: changed.user,
         message: tellAgent(calls, stored, told),
       } as const
-      const answered = await calls.questions.answer(stored.question.id, answer, calls.clock.now())
+      const answered = await keepAnswer(stored.question.id, answer, changed.by)
       if (answered?.isFirst !== true)
         throw new ToolError('conflict', `The question ${stored.question.id} was answered meanwhile.`)
-      recordAnswer(calls, stored.question, answer)
       return callTool(calls, call)
     },
   }

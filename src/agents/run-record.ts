@@ -10,7 +10,7 @@ import type { RunWish } from './run-control.ts'
 /** What was asked for. Only its limits can be raised later, so that a run that goes on is the same run. */
 export interface RunSpec {
   readonly task: string
-  /** `cli`, `pipeline`, or `http:` with a name. Missing where an older Kogu wrote it down. */
+  /** `cli`, `pipeline`, or `http:` with a name and the id of a token. Missing where an older Kogu wrote it down. */
   readonly startedBy?: string
   /** As `--model` takes it. */
   readonly model: string

@@ -23,11 +23,12 @@ import { findTool } from './tool-list.ts'
 
 export interface DoorContext {
   readonly runtime: Runtime
+  readonly mayApprove: boolean
   /** The run that calls of this connection belong to; opened with the first call. */
   run(): Promise<string>
   /** Who asks, for the record. Without a request, what the client said when it introduced itself. */
   client(ctx?: ServerContext): string
-  /** Whether the client can ask its person. */
+  /** Whether the client can ask its person, and may bring the answer. */
   canAsk(ctx?: ServerContext): boolean
   /** Outcomes of calls that were made already, by the id of their request: what is left is to ask. */
   readonly begun: Map<string | number, CallResult>
@@ -122,14 +123,15 @@ async function takeStep(door: DoorContext, { name, input, answered, ctx, live }:
 }
 
 async function goOn(
-  { runtime, client }: DoorContext,
+  { runtime, client, mayApprove }: DoorContext,
   id: string,
   ctx: ServerContext,
   options: Parameters<Runtime['continueCall']>[1],
 ): Promise<CallResult> {
   const question = (await runtime.listQuestions()).find(each => each.id === id)
   const answer = readAnswer(ctx, question, `${client(ctx)} (MCP client)`)
-  if (answer !== undefined) await runtime.answerQuestion(id, answer)
+  const by = { caller: `mcp:${client(ctx)}`, mayApprove }
+  if (answer !== undefined) await runtime.answerQuestion(id, answer, by)
   return runtime.continueCall(id, options)
 }
 

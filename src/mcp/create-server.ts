@@ -50,7 +50,7 @@ function doorOf(server: Server, parts: ServerParts): DoorContext {
   return {
     ...parts,
     client: ctx => shownClient(clientInfo(server, ctx)?.name),
-    canAsk: ctx => canFillForms(capabilities(server, ctx)?.elicitation),
+    canAsk: ctx => parts.mayApprove && canFillForms(capabilities(server, ctx)?.elicitation),
   }
 }
 

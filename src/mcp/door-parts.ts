@@ -9,6 +9,8 @@ export interface DoorParts extends Pick<DoorContext, 'runtime' | 'run' | 'begun'
   readonly names: NameSet
   /** Tokens that definitions of tools may cost. */
   readonly budget: number
+  /** Whether the client may answer questions: its person's programs may, a token only with the scope `approve`. */
+  readonly mayApprove: boolean
   readonly memory: IdleMemory
   /** Calls that have not ended. */
   readonly running: Set<Promise<unknown>>
@@ -17,13 +19,14 @@ export interface DoorParts extends Pick<DoorContext, 'runtime' | 'run' | 'begun'
 /** Each connection has its own run. */
 export function createDoorParts(
   runtime: Runtime,
-  { version, names, budget }: Pick<DoorParts, 'version' | 'names' | 'budget'>,
+  { version, names, budget, mayApprove }: Pick<DoorParts, 'version' | 'names' | 'budget' | 'mayApprove'>,
 ): Omit<DoorParts, 'run'> {
   return {
     runtime,
     version,
     names,
     budget,
+    mayApprove,
     running: new Set(),
     begun: new Map(),
     memory: giveBackMemory(),

@@ -19,6 +19,7 @@ export interface HttpOptions {
   readonly version: string
   readonly names: ServerParts['names']
   readonly budget: number
+  readonly mayApprove: boolean
   /** 0: a free one. */
   readonly port: number
   /** What every request has to carry. Null is for tests alone: the program always has one. */
@@ -89,7 +90,7 @@ export interface McpDoor {
 /** MCP over HTTP for one caller, without a port: who may come in is for others to say. */
 export function openMcpDoor(
   runtime: Runtime,
-  options: Pick<HttpOptions, 'version' | 'names' | 'budget' | 'run' | 'onError'>,
+  options: Pick<HttpOptions, 'version' | 'names' | 'budget' | 'mayApprove' | 'run' | 'onError'>,
 ): McpDoor {
   const shared = { ...createDoorParts(runtime, options), ...createAskingParts() }
   // Requests of the newer protocol belong to no session: they are one run, that of the caller.

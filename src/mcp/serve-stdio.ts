@@ -11,6 +11,7 @@ export interface StdioOptions {
   readonly version: string
   readonly names: NameSet
   readonly budget: number
+  readonly mayApprove: boolean
   /** Continue this run, or begin it; a new one otherwise. */
   readonly run?: string
   readonly signal: AbortSignal
@@ -93,7 +94,13 @@ function meetClient(
       const { id, protocolVersion, client, canAsk } = greeting
       write({ result: { protocolVersion, ...aboutKogu(parts.version) }, jsonrpc: '2.0', id })
       const track = (work: Promise<unknown>): void => trackCall(parts, work)
-      door = { ...parts, client, canAsk, track, listTools: () => offeredTools(parts) }
+      door = {
+        ...parts,
+        client,
+        canAsk: canAsk && parts.mayApprove,
+        track,
+        listTools: () => offeredTools(parts),
+      }
       return true
     },
     door: () => door,

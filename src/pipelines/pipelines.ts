@@ -13,6 +13,7 @@ import type { Runs } from '../runs.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
 import { type PipelineRuns, pipelineRunsOf, type SavedPipelineRun } from '../store/pipeline-runs.ts'
+import type { DoorUser } from '../waiting-calls.ts'
 import { describeRepeats, problemsOf } from './checks.ts'
 import { type PipelineFile, readPipeline } from './files.ts'
 import { readInput } from './input.ts'
@@ -39,7 +40,7 @@ export interface PipelineOptions {
   /** Steps whose questions a person answers with yes. */
   readonly approve?: readonly string[]
   /** Who that is. Defaults to the person at this machine. */
-  readonly user?: string
+  readonly by?: DoorUser
   /** Steps of which nobody knows whether they happened: run again, or taken as done. */
   readonly retry?: readonly string[]
   readonly skip?: readonly string[]
@@ -189,8 +190,9 @@ async function work(
 async function answerByName(
   { runtime, environment }: PipelineParts,
   run: string,
-  { approve: steps = [], user = environment.variables.USER ?? 'terminal' }: PipelineOptions,
+  { approve: steps = [], by }: PipelineOptions,
 ): Promise<void> {
+  const user = by?.caller ?? environment.variables.USER ?? 'terminal'
   const waiting = steps.length === 0 ? [] : await runtime.listQuestions()
   for (const step of steps) {
     const [question, ...more] = waiting.filter(
@@ -209,7 +211,7 @@ async function answerByName(
       throw new ToolError('needs_approval', `The step '${step}' is dangerous.`, {
         hint: `kogu approvals approve ${question.id} --confirm ${question.tool.name}`,
       })
-    await runtime.answerQuestion(question.id, { kind: 'once', user })
+    await runtime.answerQuestion(question.id, { kind: 'once', user }, by)
   }
 }
 

@@ -50,6 +50,26 @@ export function mayApprove(context: DoorContext): boolean {
   return context.get('caller')?.scopes.includes('approve') === true
 }
 
+/** Who asks, as the audit log and the runs name them. Two tokens may have the same name, so the id of a token is part of it. */
+export function callerName(context: DoorContext): string {
+  const { id, name, kind } = context.get('caller') ?? { id: '', name: '', kind: 'session' }
+  return kind === 'token' ? `http:${name}#${id}` : `http:${name}`
+}
+
+/** The same for the parts that both doors use. */
+export function doorUser(context: DoorContext): { caller: string; mayApprove: boolean } {
+  return { caller: callerName(context), mayApprove: mayApprove(context) }
+}
+
+/**
+ * The run that a request names. Each caller has its own: the id of another's run, or of one of an agent or a pipeline, is no
+ * secret, and must not let anybody use the answers that were given to it.
+ */
+export function ownRun(context: DoorContext, name: string): string {
+  const own = `${context.get('caller')?.id ?? ''}.`
+  return name.startsWith(own) ? name : `${own}${name}`
+}
+
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +

@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { McpDoor } from '../mcp/serve-http.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Api } from './api.ts'
-import { requireScope } from './door.ts'
+import { mayApprove, requireScope } from './door.ts'
 
 /** `/mcp`: the tools of the workspace over MCP, for whoever has a token with the scope `run`. */
 export function mcpRoute(
@@ -17,14 +17,20 @@ export function mcpRoute(
   const { runtime, loaded, version, log } = parts
   // One for each caller: what one of them has read and was granted is not the other's.
   const doors = new Map<string, Promise<McpDoor>>()
-  const open = async (): Promise<McpDoor> => {
+  const open = async (mayApprove: boolean): Promise<McpDoor> => {
     const { openMcpDoor } = await import('../mcp/serve-http.ts')
     const onError = (message: string): void => log({ level: 'warn', event: 'mcp', message })
-    return openMcpDoor(runtime, { version, names: 'kogu', budget: loaded.config.tools.budget, onError })
+    return openMcpDoor(runtime, {
+      version,
+      names: 'kogu',
+      budget: loaded.config.tools.budget,
+      mayApprove,
+      onError,
+    })
   }
   api.all('/mcp', requireScope('run'), async context => {
     const { id = '' } = context.get('caller') ?? {}
-    const door = doors.get(id) ?? open()
+    const door = doors.get(id) ?? open(mayApprove(context))
     doors.set(id, door)
     // One that could not be opened is opened again by the next request.
     door.catch(() => doors.delete(id))

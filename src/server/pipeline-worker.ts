@@ -9,7 +9,7 @@ import { startDue } from './pipeline-clock.ts'
 
 /** Works on runs of pipelines in this process: those begun here, those that are due, those whose questions were answered. */
 export interface PipelineWorker {
-  begin(run: SavedPipelineRun, options?: Pick<PipelineOptions, 'approve' | 'user' | 'retry' | 'skip'>): void
+  begin(run: SavedPipelineRun, options?: Pick<PipelineOptions, 'approve' | 'by' | 'retry' | 'skip'>): void
   /** False when nobody works on it here. */
   stop(id: string): boolean
   isWorking(id: string): boolean

@@ -15,7 +15,7 @@ export const runShape = z
     task: z.string(),
     model: z.string(),
     agent: z.string().nullable(),
-    /** `cli`, `pipeline`, or `http:` with a name. */
+    /** `cli`, `pipeline`, or `http:` with a name and the id of a token. */
     started_by: z.string().nullable(),
     workspace: z.string(),
     created_at: z.string(),

@@ -18,7 +18,7 @@ export interface TestApp {
   token(...scopes: Scope[]): string
   /** Revokes all tokens. */
   revoke(): void
-  /** Sends a request with such a token, and reads the JSON of its answer. */
+  /** Sends a request with such a token, the same for the same scopes, and reads the JSON of its answer. */
   send(request: string, body?: unknown, ...scopes: Scope[]): Promise<{ status: number; json: never }>
   close(): Promise<void>
 }
@@ -81,19 +81,30 @@ export async function openTestApp({
     stored.push(fresh.stored)
     return fresh.token
   }
+  // One caller, however often it asks: what belongs to it stays its own.
+  const sent = new Map<string, string>()
+  const tokenFor = (scopes: readonly Scope[]): string => {
+    const known = sent.get(scopes.join())
+    const used = known ?? token(...scopes)
+    sent.set(scopes.join(), used)
+    return used
+  }
   return {
     api,
     machine,
     services,
     token,
-    revoke: () => void stored.splice(0),
+    revoke() {
+      stored.splice(0)
+      sent.clear()
+    },
     async send(request, body, ...scopes) {
       const [method = 'GET', path = ''] = request.split(' ')
       const response = await api.request(`http://${HOST}${path}`, {
         method,
         headers: {
           host: HOST,
-          authorization: `Bearer ${token(...scopes)}`,
+          authorization: `Bearer ${tokenFor(scopes)}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

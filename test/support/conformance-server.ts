@@ -131,6 +131,7 @@ export async function openConformanceServer(): Promise<HttpDoor> {
     version: '0',
     names: 'kogu',
     budget: 1_000_000,
+    mayApprove: true,
     port: 0,
     token: null,
     onError: () => undefined,

@@ -100,6 +100,7 @@ async function serve(context: CommandContext): Promise<number> {
     version: VERSION,
     names,
     budget: loaded.config.tools.budget,
+    mayApprove: environment.insideCall === undefined,
     onError: (message: string) => output.note(message),
     ...(run === undefined ? {} : { run }),
   }

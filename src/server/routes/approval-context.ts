@@ -6,6 +6,7 @@ import type { Runtime } from '../../runtime.ts'
 import { readEvents } from '../../store/audit/read.ts'
 import { type ListedCall, listRecentCalls } from '../../store/audit/recent-calls.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { callerName, doorUser } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 import { requireQuestion } from './approvals.ts'
 import { callResult, sendResult } from './calls.ts'
@@ -122,7 +123,7 @@ export function approvalContextRoutes(api: Api, runtime: Runtime, home: string):
       if ((values === undefined) === (leave_out === undefined))
         throw new HttpProblem(400, 'invalid_input', 'Send either values or leave_out.')
       const changed = {
-        ...{ digest, user: `http:${request.get('caller')?.name}` },
+        ...{ digest, user: callerName(request), by: doorUser(request) },
         ...(values === undefined ? {} : { values }),
         ...(leave_out === undefined ? {} : { leaveOut: leave_out }),
         ...(confirm === undefined ? {} : { confirm }),

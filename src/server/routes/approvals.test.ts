@@ -33,7 +33,7 @@ describe('a call that needs approval', () => {
     expect([waiting.status, existsSync(file)]).toEqual([202, false])
     const yes = { answer: 'once', digest }
     expect((await app.send(`POST /api/approvals/${id}/answer`, yes)).json).toMatchObject({
-      answer: { kind: 'once', user: 'http:test' },
+      answer: { kind: 'once', user: expect.stringMatching(/^http:test#tok_\w+$/) },
     })
     const done = await app.send(`POST /api/approvals/${id}/continue`, {})
     expect([done.status, readFileSync(file, 'utf8')]).toEqual([200, 'x'])

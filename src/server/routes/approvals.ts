@@ -3,6 +3,7 @@ import { type GivenAnswer, isSameAnswer } from '../../core/approval.ts'
 import type { ShownQuestion } from '../../core/stored-question.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, withoutUndefined, z } from '../api.ts'
+import { callerName, doorUser, ownRun } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 import { callResult, sendResult } from './calls.ts'
 
@@ -65,7 +66,10 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
       const questions = await runtime.listQuestions()
       return answer(
         context,
-        questions.filter(({ runPath }) => run === undefined || runPath.includes(run)),
+        questions.filter(
+          ({ runPath }) =>
+            run === undefined || runPath.includes(run) || runPath.includes(ownRun(context, run)),
+        ),
       )
     },
   )
@@ -89,9 +93,9 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const question = await requireQuestion(runtime, context.req.valid('param').id)
-      const user = `http:${context.get('caller')?.name}`
+      const user = callerName(context)
       const wanted = toAnswer(question, context.req.valid('json'), user)
-      const answered = await runtime.answerQuestion(question.id, wanted)
+      const answered = await runtime.answerQuestion(question.id, wanted, doorUser(context))
       if (answered === undefined) throw ended(question.id)
       const kept = answered.stored.answer ?? null
       if (!answered.isFirst && (kept === null || !isSameAnswer(kept, wanted))) {
@@ -115,7 +119,7 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
     async context => {
       const { id } = await requireQuestion(runtime, context.req.valid('param').id)
       const { hours } = context.req.valid('json')
-      const user = `http:${context.get('caller')?.name}`
+      const user = callerName(context)
       return context.json({ expiresAt: await runtime.extend(id, hours * 3_600_000, user) }, 200)
     },
   )
@@ -132,7 +136,10 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const { id } = await requireQuestion(runtime, context.req.valid('param').id)
-      const done = await runtime.continueCall(id, { signal: context.req.raw.signal })
+      const done = await runtime.continueCall(id, {
+        signal: context.req.raw.signal,
+        by: doorUser(context),
+      })
       return sendResult(context, done) as never
     },
   )

@@ -2,8 +2,8 @@ import type { Runtime } from '../../runtime.ts'
 import { findEvent, readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { verifyAudit } from '../../store/audit/verify.ts'
 import { type Api, answer, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
+import { callerName } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
-import { callerName } from './panels.ts'
 
 const event = z
   .looseObject({ seq: z.int(), at: z.string(), segment: z.string(), hash: z.string(), type: z.string() })

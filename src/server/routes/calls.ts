@@ -2,7 +2,7 @@ import type { CallResult } from '../../core/call.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, body, json, route, z } from '../api.ts'
-import type { DoorContext } from '../door.ts'
+import { callerName, type DoorContext, ownRun } from '../door.ts'
 import { toProblem } from '../problem.ts'
 
 export const callResult = z
@@ -35,7 +35,8 @@ export function callRoutes(api: Api, runtime: Runtime): void {
           z.object({
             tool: z.string().min(1).max(200),
             input: z.record(z.string(), z.unknown()).default({}),
-            run: z.string().max(100).optional(),
+            /** Calls of one name belong together, as far as one caller makes them. */
+            run: z.string().max(64).optional(),
           }),
         ),
       },
@@ -49,9 +50,9 @@ export function callRoutes(api: Api, runtime: Runtime): void {
       const done = await runtime.call({
         tool,
         input,
-        caller: `http:${context.get('caller')?.name ?? ''}`,
+        caller: callerName(context),
         signal: context.req.raw.signal,
-        ...(run === undefined ? {} : { run }),
+        ...(run === undefined ? {} : { run: ownRun(context, run) }),
       })
       return sendResult(context, done) as never
     },

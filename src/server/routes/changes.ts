@@ -12,6 +12,7 @@ import {
   type UndoSelection,
 } from '../../workspace/undo/undo-plan.ts'
 import { type Api, body, json, route, z } from '../api.ts'
+import { type DoorContext, ownRun } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 
 const change = z
@@ -71,7 +72,10 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
     async context => {
       const { run, limit } = context.req.valid('query')
       const calls = await runtime.listChanges()
-      const runs = run === undefined ? [] : wholePipelineRun(pipelineRunsOf(runtime.places), run)
+      const runs =
+        run === undefined
+          ? []
+          : [...wholePipelineRun(pipelineRunsOf(runtime.places), run), ownRun(context, run)]
       const wanted = run === undefined ? calls : calls.filter(call => runs.some(id => isOfRun(call, id)))
       return context.json(wanted.slice(0, limit).map(toChange), 200)
     },
@@ -102,7 +106,10 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
     async context =>
       context.json(
         toPlan(
-          await runtime.planUndo(await toSelection(runtime, context.req.valid('json')), AROUND_CONFLICTS),
+          await runtime.planUndo(
+            await toSelection(runtime, context, context.req.valid('json')),
+            AROUND_CONFLICTS,
+          ),
         ),
         200,
       ),
@@ -126,7 +133,7 @@ export function changeRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const { selection: wanted, skip_conflicts: skips, digest } = context.req.valid('json')
-      const planned = await runtime.planUndo(await toSelection(runtime, wanted), AROUND_CONFLICTS)
+      const planned = await runtime.planUndo(await toSelection(runtime, context, wanted), AROUND_CONFLICTS)
       // A run that still works may have changed more meanwhile.
       if (digest !== undefined && digest !== digestOf(planned))
         throw new HttpProblem(409, 'stale', 'The undo would do something else by now.', {
@@ -165,10 +172,15 @@ async function diffsOf(runtime: Runtime, { records }: CallChanges): Promise<z.in
 }
 
 /** The run of a pipeline stands for every run that it has begun. */
-async function toSelection(runtime: Runtime, wanted: z.infer<typeof selection>): Promise<UndoSelection> {
+async function toSelection(
+  runtime: Runtime,
+  context: DoorContext,
+  wanted: z.infer<typeof selection>,
+): Promise<UndoSelection> {
   if (!('run' in wanted)) return wanted
   const runs = wholePipelineRun(pipelineRunsOf(runtime.places), wanted.run)
-  if (runs.length === 1) return wanted
+  const named = { run: ownRun(context, wanted.run) }
+  if (runs.length === 1) return (await runtime.listChanges(named)).length > 0 ? named : wanted
   const calls = await runtime.listChanges()
   const own = calls.filter(
     call => runs.some(id => isOfRun(call, id)) && call.undoes.length === 0 && !call.undone,

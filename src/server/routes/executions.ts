@@ -15,12 +15,11 @@ import { insertEvents, newEvent } from '../../store/tables/run-events.ts'
 import { enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
 import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
 import { awaitRun } from '../await-run.ts'
-import { mayApprove } from '../door.ts'
+import { callerName, mayApprove } from '../door.ts'
 import { type FoundAgent, findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { executionShape, orchestrationShape, showOrchestration } from '../show-run.ts'
-import { callerName } from './panels.ts'
 import { type RunParts, requireRun } from './runs.ts'
 
 const params = z.object({ id: z.uuid() })
@@ -292,7 +291,7 @@ function planRoutes(api: Api, { services }: RunParts): void {
             `Orchestration run is not awaiting approval (status: ${status})`,
           )
         }
-        const user = `http:${context.get('caller')?.name}`
+        const user = callerName(context)
         const event = { orchestration: found.id, user }
         await insertEvents(database, found.run, found.execution, [
           newEvent({ type: verb === 'approve' ? 'plan.approved' : 'plan.rejected', ...event }),

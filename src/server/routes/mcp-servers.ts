@@ -17,9 +17,9 @@ import {
 import { compileNames, isWanted } from '../../providers/mcp/wanted-tools.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { callerName } from '../door.ts'
 import { SERVER_STATES, serverState } from '../mcp-state.ts'
 import { HttpProblem } from '../problem.ts'
-import { callerName } from './panels.ts'
 
 const params = z.object({ name: z.string().max(100) })
 

@@ -10,7 +10,7 @@ import { findAgent, listAgents, retireAgent } from '../../store/tables/agents.ts
 import { findVersion, insertVersion, listVersions } from '../../store/tables/saved-versions.ts'
 import { listRuns } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
-import { type DoorContext, mayApprove } from '../door.ts'
+import { callerName, mayApprove } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { runShape, showRun } from '../show-run.ts'
@@ -270,10 +270,6 @@ export function toWholeVersion(
   file: string,
 ) {
   return { ...toVersion(saved), text: saved.text, diff: summarizeDiff(now, saved.text, file).diff }
-}
-
-export function callerName(context: DoorContext): string {
-  return `http:${context.get('caller')?.name ?? ''}`
 }
 
 function pathOf(workspace: string, name: string): string {

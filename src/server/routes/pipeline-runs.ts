@@ -8,7 +8,7 @@ import {
 } from '../../pipelines/pipelines.ts'
 import { pipelineRunsOf, type SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
-import { mayApprove } from '../door.ts'
+import { doorUser, mayApprove } from '../door.ts'
 import type { PipelineWorker } from '../pipeline-worker.ts'
 import { HttpProblem } from '../problem.ts'
 import type { PipelineParts } from './pipelines.ts'
@@ -184,7 +184,7 @@ function steerRoutes(api: Api, parts: Parts): void {
       const run = requirePipelineRun(pipelineRunsOf(parts.runtime.places), context.req.valid('param').id)
       if (run.status === 'completed' || run.status === 'failed')
         throw new HttpProblem(409, 'conflict', `This run has ${run.status}.`)
-      pipelines.begin(run, { ...wanted, user: `http:${context.get('caller')?.name}` })
+      pipelines.begin(run, { ...wanted, by: doorUser(context) })
       return answer(context, show(run, pipelines, true), 202)
     },
   )

@@ -10,10 +10,10 @@ import { readText, removeText, replaceText } from '../../store/saved-text.ts'
 import { openScriptTrust } from '../../store/script-trust.ts'
 import { findVersion, insertVersion, listVersions } from '../../store/tables/saved-versions.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
-import { mayApprove } from '../door.ts'
+import { callerName, mayApprove } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
-import { callerName, toVersion, toWholeVersion, versionShape, wholeVersion } from './panels.ts'
+import { toVersion, toWholeVersion, versionShape, wholeVersion } from './panels.ts'
 
 export interface PipelineParts {
   readonly runtime: Runtime

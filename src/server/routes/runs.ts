@@ -15,13 +15,12 @@ import { findRunAgent } from '../../store/tables/sub-agents.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
-import { mayApprove } from '../door.ts'
+import { callerName, mayApprove } from '../door.ts'
 import { findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { countedRunShape, mayExtend, runShape, showRun } from '../show-run.ts'
 import { workflowFor } from '../workflow-for.ts'
-import { callerName } from './panels.ts'
 
 export interface RunParts {
   readonly runtime: Runtime

@@ -10,8 +10,8 @@ import {
 } from '../../pipelines/schedules.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, body, json, route, z } from '../api.ts'
+import { callerName } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
-import { callerName } from './panels.ts'
 
 const when = {
   /** Minute, hour, day, month, weekday. */

@@ -12,10 +12,9 @@ import type { Runtime } from '../../runtime.ts'
 import { readText, replaceText } from '../../store/saved-text.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { configPath, problemsOfText } from '../config-files.ts'
-import { mayApprove } from '../door.ts'
+import { callerName, mayApprove } from '../door.ts'
 import type { ConfigFollower } from '../follow-config.ts'
 import { HttpProblem } from '../problem.ts'
-import { callerName } from './panels.ts'
 
 export interface SettingsParts {
   readonly runtime: Runtime

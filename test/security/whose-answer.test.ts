@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestApp, type TestApp } from '../support/app.ts'
+
+// Who may answer a question, and for whom an answer counts. Every caller here has a token that may `run`, and tries to be
+// more than that.
+
+let app: TestApp
+beforeAll(async () => {
+  app = await openTestApp({ database: true })
+  app.machine.write(
+    'writes.toml',
+    `[[answer]]
+[[answer.call]]
+tool = "write_file"
+input = { path = "doc/agent.md", content = "hello" }
+[[answer]]
+text = "Done."
+`,
+  )
+}, 60_000)
+afterAll(() => app.close())
+
+interface Question {
+  id: string
+  digest: string
+  runId: string
+  answer: { kind: string } | null
+}
+
+function post(token: string, path: string, body: unknown): Promise<Response> {
+  return Promise.resolve(
+    app.api.request(`http://127.0.0.1:4000${path}`, {
+      method: 'POST',
+      headers: {
+        host: '127.0.0.1:4000',
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    }),
+  )
+}
+
+/** A client that says yes to everything it is asked. */
+async function connect(era: 'legacy' | 'auto', token: string): Promise<{ client: Client; asked: unknown[] }> {
+  const asked: unknown[] = []
+  const client = new Client(
+    { name: 'eager', version: '1' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: era } },
+  )
+  client.setRequestHandler('elicitation/create', async request => {
+    asked.push(request)
+    return { action: 'accept', content: { decision: 'once' } }
+  })
+  const headers = { authorization: `Bearer ${token}`, host: '127.0.0.1:4000' }
+  const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1:4000/mcp'), {
+    requestInit: { headers },
+    fetch: async (url, init) => app.api.request(url.toString(), init),
+  })
+  await client.connect(transport)
+  return { client, asked }
+}
+
+const isThere = (path: string): boolean => existsSync(join(app.machine.workspace, path))
+
+async function questionAbout(path: string): Promise<Question> {
+  const all = await app.machine.runtime.listQuestions()
+  const found = all.find(each => each.input.path === path)
+  if (found === undefined) throw new Error(`Nobody asked about ${path}.`)
+  return found
+}
+
+async function approve({ id, digest }: Question): Promise<void> {
+  expect((await app.send(`POST /api/approvals/${id}/answer`, { answer: 'once', digest })).status).toBe(200)
+}
+
+describe.each(['legacy', 'auto'] as const)('an MCP client of the %s era that can ask its person', era => {
+  test('is not asked when its token may only run: the question waits for somebody who may answer', async () => {
+    const { client, asked } = await connect(era, app.token('read', 'run', 'admin'))
+    const path = `${era}-run.txt`
+    const called = await client.callTool({ name: 'write_file', arguments: { path, content: 'x' } })
+    expect([called.isError, asked.length, isThere(path)]).toEqual([true, 0, false])
+    expect((await questionAbout(path)).answer).toBe(null)
+    await client.close()
+  })
+
+  test('answers when its token may approve', async () => {
+    const { client, asked } = await connect(era, app.token('run', 'approve'))
+    const path = `${era}-approve.txt`
+    await client.callTool({ name: 'write_file', arguments: { path, content: 'x' } })
+    expect([asked.length, isThere(path)]).toEqual([1, true])
+    await client.close()
+  })
+})
+
+test('an answer of somebody who may not approve is refused where answers enter, a changed call too', async () => {
+  const { runtime } = app.machine
+  const { call = '' } = await runtime.call({
+    tool: 'write_file',
+    input: { path: 'entered.txt', content: 'x' },
+    caller: 'a',
+  })
+  const { digest } = await questionAbout('entered.txt')
+  const by = { caller: 'a', mayApprove: false }
+  for (const kind of ['once', 'deny'] as const)
+    await expect(runtime.answerQuestion(call, { kind, user: 'a' }, by)).rejects.toMatchObject({
+      code: 'forbidden',
+    })
+  const changed = { values: { content: 'y' }, digest, user: 'a', by }
+  await expect(runtime.callInstead(call, changed)).rejects.toMatchObject({ code: 'forbidden' })
+  expect([(await questionAbout('entered.txt')).answer, isThere('entered.txt')]).toEqual([null, false])
+})
+
+describe('the id of a run', () => {
+  test('lets another caller use none of the answers that were given to it', async () => {
+    const [owner, thief] = [app.token('run'), app.token('read', 'run')]
+    const request = { tool: 'write_file', input: { path: 'named.txt', content: 'x' }, run: 'named' }
+    expect((await post(owner, '/api/calls', request)).status).toBe(202)
+    const question = await questionAbout('named.txt')
+    await approve(question)
+    for (const run of ['named', question.runId])
+      expect((await post(thief, '/api/calls', { ...request, run })).status).toBe(202)
+    expect((await post(thief, `/api/approvals/${question.id}/continue`, {})).status).toBe(403)
+    expect(isThere('named.txt')).toBe(false)
+    // The owner names it either way.
+    expect((await post(owner, '/api/calls', { ...request, run: question.runId })).status).toBe(200)
+  })
+
+  test('of an MCP connection is of no use over HTTP, to the same token either', async () => {
+    const token = app.token('read', 'run')
+    const { client } = await connect('auto', token)
+    const input = { path: 'connected.txt', content: 'x' }
+    await client.callTool({ name: 'write_file', arguments: input })
+    const question = await questionAbout('connected.txt')
+    await approve(question)
+    const made = await post(token, '/api/calls', { tool: 'write_file', input, run: question.runId })
+    expect([made.status, isThere('connected.txt')]).toEqual([202, false])
+    await client.close()
+  })
+
+  test('of an agent that waits, or has not begun, can be used by no call: the agent goes on and ends', async () => {
+    const thief = app.token('read', 'run')
+    const { worker, hub } = await app.services()
+    const model = `rehearsal:${join(app.machine.workspace, 'writes.toml')}`
+    const started: { json: { id: string } } = await app.send('POST /api/runs', { task: 'Write.', model })
+    const { id: run } = started.json
+    const input = { path: 'doc/agent.md', content: 'hello' }
+    const steal = () => post(thief, '/api/calls', { tool: 'write_file', input, run })
+    expect((await steal()).status).toBe(202)
+    const look = async () => (await app.send(`GET /api/runs/${run}`)).json as { status: string }
+    const until = async (status: string) => {
+      for (;;) {
+        if ((await look()).status === status && (status !== 'pending' || (await asked()) !== undefined))
+          return
+        await hub.wait(hub.newest, AbortSignal.timeout(200))
+      }
+    }
+    const asked = async () =>
+      (await app.machine.runtime.listQuestions()).find(({ runPath }) => runPath[0] === run)
+    await until('pending')
+    expect((await steal()).status).toBe(202)
+    const question = await asked()
+    if (question === undefined) throw new Error('It has asked.')
+    await approve(question)
+    await until('completed')
+    expect(isThere('doc/agent.md')).toBe(true)
+    expect(worker).toBeDefined()
+  })
+})
