@@ -77,4 +77,6 @@ export interface CommandPermit {
   readonly deniesChange?: (kind: 'file_write' | 'file_delete', realPath: string) => string | null
   /** Subcommands of the line's git commands that do more than read: what they are for, they may change in `.git`. */
   readonly git: { readonly subcommands: readonly string[] }
+  /** `NAME=value` that the line itself exports; nothing else becomes a variable of the run. */
+  readonly exports: readonly string[]
 }

@@ -41,7 +41,14 @@ export function toCommandPermit(
     ...(deniesChange === undefined ? {} : { deniesChange }),
     ...(network === undefined ? {} : { network }),
     git: { subcommands: gitSubcommands(analysis) },
+    exports: literalExports(analysis),
   }
+}
+
+/** Of `export A=b c`, the `A=b`: values that the words of the line say themselves. */
+function literalExports({ commands }: CommandAnalysis): string[] {
+  const exports = commands.filter(({ program }) => program === 'export')
+  return exports.flatMap(({ argv }) => argv.flatMap(({ text }) => (text?.includes('=') ? [text] : [])))
 }
 
 /** What rules say about things that only turn up while the command runs. */

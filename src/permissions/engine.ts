@@ -96,7 +96,11 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     const network = contained.works ? undefined : wayOut(items, request, context, options.network)
     const decision = contained.works
       ? CONTAINED
-      : withNotes(decided, [...notesOf(items, network, options), ...contained.notes])
+      : withNotes(decided, [
+          ...notesOf(items, network, options),
+          ...contained.notes,
+          ...variablesOf(decided, request),
+        ])
     const asked =
       decision.outcome === 'ask' ? items.filter((_, index) => judged.verdicts[index]?.outcome === 'ask') : []
     return {
@@ -216,6 +220,13 @@ function notesOf(
     ? ` ${WITHOUT_WALLS}`
     : ''
   return [`It runs without a sandbox: ${missing.reason}${open}`]
+}
+
+/** No answer is given without having seen them. */
+function variablesOf({ outcome }: Decision, { run: { variables } }: JudgeRequest): string[] {
+  if (outcome !== 'ask' || variables.size === 0) return []
+  const shown = [...variables].map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return [`Earlier lines of the run have set ${shown.join(', ')}.`]
 }
 
 const WITHOUT_WALLS =

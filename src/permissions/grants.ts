@@ -162,13 +162,12 @@ export function offerGrants(asked: readonly Item[], call: IdentifiedCall, worksp
 
 /**
  * Identifies a call for an exact grant. Where it acts counts: `rm -r build` in another folder is another call, as is one
- * whose words lead elsewhere by a link, or stand for another value of a variable that the run exported.
+ * whose words lead elsewhere by a link, or that runs with other variables of earlier lines.
  */
 function callDigest(request: JudgeRequest, items: readonly Item[]): string {
   const { tool, input, run } = request
   const linked = items.filter(isFile).filter(({ path, real }) => path !== real)
-  const line = items.find(item => item.kind === 'execute')?.command ?? ''
-  const variables = [...run.variables].filter(([name]) => line.includes(name)).sort()
+  const variables = items.some(item => item.kind === 'execute') ? [...run.variables].sort() : []
   return hash(
     'sha256',
     canonicalJson([

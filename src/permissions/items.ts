@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { absolutePath, type ResolvePath, realPathOf, resolvePath } from '../core/real-path.ts'
+import type { Run } from '../core/run.ts'
 import { trackedFiles } from '../git/git-index.ts'
 import { repositoryAbove } from '../git/repository.ts'
 import { resolvePlan } from './command-permit.ts'
@@ -62,14 +64,16 @@ export function expandItems(
     // The kernel goes up from where a link leads, words go up from where it lies.
     const cwd = realPathOf(absolutePath(access.cwd ?? '.', request.cwd))
     const analysis = analyze(access.command, cwd)
+    const readsOnly = analysis.plan !== null && resolvePlan(analysis.plan, cwd) !== null
     const touched = [
       ...analysis.access.map(found => toItem(found, cwd, context, true)),
       ...analysis.globs.flatMap(glob => globItems(glob, context)),
     ]
     const files = touched.filter(isFile)
     items.push({ kind: 'execute', command: access.command, cwd, analysis, files, derived: false }, ...touched)
-    if (analysis.plan !== null && resolvePlan(analysis.plan, cwd) === null) items.push(UNSURE)
-    items.push(...unwalledItems(analysis, cwd, noSandbox()), ...pushItems(analysis))
+    if (analysis.plan !== null && !readsOnly) items.push(UNSURE)
+    if (!readsOnly && request.run.variables.size > 0) items.push(variablesItem(request.run))
+    items.push(...unwalledItems(analysis, readsOnly, noSandbox()), ...pushItems(analysis))
     if (analysis.plan !== null) items.push(...unaskedItems(analysis, context, isDenied))
   }
   return items
@@ -137,11 +141,17 @@ export const GIT_PUSH = 'git-push'
 /** Git would start what the settings of a repository name. */
 export const REPOSITORY_PROGRAMS = 'repository-programs'
 
-function unwalledItems(analysis: CommandAnalysis, cwd: string, noSandbox: NoSandbox | null): Item[] {
+/** Variables that earlier lines set change what this one does. A grant binds their values, which may be secrets. */
+function variablesItem({ variables }: Run): Item {
+  const values = hash('sha256', JSON.stringify([...variables].sort())).slice(0, 16)
+  const details = `Variables of earlier lines: ${[...variables.keys()].sort().join(', ')} (sha256 ${values}).`
+  return { kind: 'custom', name: 'environment', details, derived: false }
+}
+
+function unwalledItems(analysis: CommandAnalysis, readsOnly: boolean, noSandbox: NoSandbox | null): Item[] {
   if (noSandbox === null) return []
   const { reason, required } = noSandbox
   if (required) return [{ kind: 'custom', name: SANDBOX_REQUIRED, details: reason, derived: false }]
-  const readsOnly = analysis.plan !== null && resolvePlan(analysis.plan, cwd) !== null
   if (!readsOnly) return [{ kind: 'custom', name: NO_SANDBOX, details: reason, derived: false }]
   const readsTree = analysis.trees.some(tree => tree.content && tree.history !== true && isFolder(tree.path))
   return readsTree ? [UNWALLED] : []

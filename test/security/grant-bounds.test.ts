@@ -182,6 +182,44 @@ describe.skipIf(noSandbox !== '')(`values and options${noSandbox}`, () => {
   })
 })
 
+describe.skipIf(noSandbox !== '')(`variables of the run${noSandbox}`, () => {
+  test('carry over only where the line itself says their value', async () => {
+    box.write('env.sh', 'export PYTEST_PLUGINS=evil TF_CLI_ARGS=-x LATER=b PLAIN=1\n')
+    for (const line of [
+      '. ./env.sh',
+      'source env.sh; export PLAIN',
+      'eval "$(cat env.sh)"',
+      'set -a; . ./env.sh',
+      'export LATER=$(echo b)',
+      'read -r LATER < env.sh; export LATER',
+      // The line says one value, the file another one.
+      'export LATER=a; . ./env.sh',
+    ])
+      await call(line)
+    expect((await call('env | grep -cE "PYTEST|TF_|LATER|PLAIN"')).data).toMatchObject({ stdout: '0\n' })
+    await call('export STAGE=test && touch x')
+    expect((await call('echo $STAGE')).data).toMatchObject({ stdout: 'test\n' })
+  })
+
+  test('are shown in every later question, and an answer holds for their values', async () => {
+    answer = always(0)
+    await call('npm test')
+    answer = always(1)
+    await call('cargo build')
+    answer = () => ({ kind: 'deny', user: 'kim' })
+    for (const line of ['npm test', 'cargo build']) expect((await call(line)).asked).toHaveLength(0)
+    answer = once
+    await call('export STAGE=prod')
+    answer = () => ({ kind: 'deny', user: 'kim' })
+    for (const line of ['npm test', 'cargo build', 'cargo build src']) {
+      const { asked } = await call(line)
+      expect([line, asked[0]?.reasons.join(' ')]).toEqual([line, expect.stringContaining('STAGE="prod"')])
+    }
+    const { asked } = await call('ls')
+    expect(asked).toHaveLength(0)
+  })
+})
+
 describe.skipIf(noSandbox !== '')(`scratch folders${noSandbox}`, () => {
   test('do not lift the write scope for a link in a workspace that lies in /tmp', async () => {
     // The folders of these tests lie in /tmp.

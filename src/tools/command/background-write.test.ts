@@ -205,6 +205,7 @@ function approved(more: Partial<CommandPermit> = {}): { command: CommandPermit }
       plan: null,
       hidden: { places: () => [], searched: [], hides: () => false, mayHide: () => false, shown: null },
       git: { subcommands: [] },
+      exports: [],
       ...more,
     },
   }

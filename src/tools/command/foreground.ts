@@ -84,7 +84,6 @@ export async function runForeground(
 /** What is kept of a command that ran, until its changes are. */
 interface Remembered {
   readonly kept: Pick<ForegroundResult, 'stdout' | 'stderr' | 'output'>
-  readonly env: Readonly<Record<string, string>>
   readonly state: string | null
 }
 
@@ -96,9 +95,9 @@ async function resumeForeground(
 ): Promise<ForegroundResult> {
   const done = await resumeLayered(parts, request, context, layer)
   // Written by `notes` below.
-  const { kept, env, state } = done.ran as Remembered
+  const { kept, state } = done.ran as Remembered
   if (done.notKept === null && request.keepsState && state !== null)
-    rememberState(context.run, context.workspace, state, env)
+    rememberState(context.run, context.workspace, state, commandOf(context).exports)
   return { ...done, ...kept, hosts: [], denial: null }
 }
 
@@ -125,7 +124,7 @@ async function runIn(
       ...toOptions(request, context, keepers),
       ports: { reached: await portsInReach(parts, command, request.preview) },
     }
-    const notes = (): Remembered => ({ kept: keepers.read(), env, state: readState(temporary.state) ?? null })
+    const notes = (): Remembered => ({ kept: keepers.read(), state: readState(temporary.state) ?? null })
     const ran = await runIsolated(parts, { ...request, notes }, context, profile, sandboxCommand).catch(
       error => {
         if (error instanceof Pending) throw error
@@ -133,7 +132,7 @@ async function runIn(
       },
     )
     if (ran.notKept === null && request.keepsState)
-      rememberState(context.run, context.workspace, readState(temporary.state), env)
+      rememberState(context.run, context.workspace, readState(temporary.state), command.exports)
     const kept = keepers.read()
     const { exitCode, signal, limit } = ran.result
     const refusedHosts = new Map(proxy?.refused)

@@ -111,7 +111,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       'Run a bash command line in the workspace, in a sandbox without network. Most lines run at once and their changes are ' +
       'judged afterwards: the result says whether they were kept. Changes can be undone. Lines that need the network (pass ' +
       '"network"), publish, change the repository or are dangerous ask first. A background command cannot change the workspace. ' +
-      'The folder and exported variables carry over to the next call of the run. ' +
+      'The folder and variables set by `export NAME=value` carry over to the next call of the run. ' +
       'Prefer read_file, edit_file, glob_search and grep_search to cat, sed, find and grep.',
     category: 'Execution',
     risk: 'high',

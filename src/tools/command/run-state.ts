@@ -31,12 +31,15 @@ const MOST_BYTES = 256 * 1024
 const MOST_VARIABLES = 50
 const MOST_VARIABLE_BYTES = 32 * 1024
 
-/** The next command of the run starts where this one ended, with what it exported. */
+/**
+ * The next command of the run starts where this one ended, with what it exported in so many words: a file that it
+ * started (`. ./env.sh`) could set what a later line obeys, and no person who is asked about either would see it.
+ */
 export function rememberState(
   run: Run,
   workspace: string,
   text: string | undefined,
-  given: Readonly<Record<string, string>>,
+  exports: readonly string[],
 ): void {
   const end = text?.indexOf('\n') ?? -1
   if (text === undefined || end === -1) return
@@ -48,7 +51,7 @@ export function rememberState(
     const equals = pair.indexOf('=')
     const name = pair.slice(0, Math.max(0, equals))
     const value = pair.slice(equals + 1)
-    if (!isKept(name) || given[name] === value) continue
+    if (!exports.includes(pair) || !isKept(name)) continue
     const known = run.variables.get(name)
     const added = value.length + (known === undefined ? name.length : -known.length)
     if (known === undefined && run.variables.size >= MOST_VARIABLES) continue
