@@ -23,6 +23,8 @@ export const OVERWRITE_UNREAD = 'overwrite_unread'
 export const WRITE_HARD_LINK = 'write_hard_link'
 /** Losing content that is too large for undo; `details` is a sentence with path and size. */
 export const NOT_UNDOABLE = 'not_undoable'
+/** Keeping a symlink of a command that leads out of the workspace; `details` is `name -> target`. */
+export const LEAVING_LINK = 'leaving_link'
 /** Reading a repository without starting any of its programs; `details` is what is read. */
 export const GIT_READ = 'git_read'
 /** Letting git change files that editors, agents or git itself run; each is one of `paths`, and named in `details`. */

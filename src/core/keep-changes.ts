@@ -1,4 +1,4 @@
-import { type Access, NOT_UNDOABLE } from './access.ts'
+import { type Access, LEAVING_LINK, NOT_UNDOABLE } from './access.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import type { JudgeRequest } from './decision.ts'
 import type { Effect } from './effects.ts'
@@ -19,7 +19,13 @@ export async function keepChanges(
   progress: Progress,
   changes: ProposedChanges,
 ): Promise<KeptChanges> {
-  const asked = aboutChanges(request, changes.digest, toAccess(changes.effects, runtime.undoLimits))
+  const links = changes.leavingLinks.map(details => ({
+    kind: 'custom' as const,
+    name: LEAVING_LINK,
+    details,
+  }))
+  const access = [...toAccess(changes.effects, runtime.undoLimits), ...links]
+  const asked = aboutChanges(request, changes.digest, access)
   const ran = progress.decision
   const judgement = await runtime.permissions.judge(asked)
   progress.decision = judgement.decision

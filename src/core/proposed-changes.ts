@@ -10,6 +10,8 @@ export interface ProposedChanges {
   readonly digest: string
   /** Entry by entry, by real paths. */
   readonly effects: readonly Effect[]
+  /** New symlinks that lead out of the workspace, or to what tools run by themselves: `name -> target`. */
+  readonly leavingLinks: readonly string[]
   /** One sentence: files, lines, deletions. */
   readonly summary: string
   /** Files with their lines, deletions apart, and the difference itself. */

@@ -2,6 +2,7 @@ import {
   ANY_HOST,
   GIT_READ,
   ISOLATED_CODE,
+  LEAVING_LINK,
   MCP_CALL,
   NOT_UNDOABLE,
   OVERWRITE_UNREAD,
@@ -81,6 +82,8 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
     'Replacing a file whose current content this run has not read in full (use read_file first, or pass expected_hash)',
   [WRITE_HARD_LINK]: 'Writing a file that has several names (hard links)',
   [NOT_UNDOABLE]: 'Losing content that is too large to keep for undo',
+  [LEAVING_LINK]:
+    'Making a symlink that leads out of the workspace, or to files that tools run by themselves,',
   [PROTECTED_FILES]: 'Letting git change files that tools run by themselves',
   [UNWALLED_CODE]: 'Running model-written code without a sandbox around its isolate',
   [MCP_CALL]: 'Calling a tool of an MCP server',

@@ -10,6 +10,7 @@ import { toLine } from '../../core/visible.ts'
 import { isAtOrBelow } from '../../sandbox/layer/overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
 import { viewLayer } from './layer-view.ts'
+import { leavingLinks } from './leaving-links.ts'
 import { describeChanges, refusalOf } from './record-changes.ts'
 
 /** More than a person could look at, and than is worth hashing, of a line that nobody approved. */
@@ -19,6 +20,7 @@ export const MOST_OF_NAMES = 1_000_000
 /** What a contained command did, as it is judged and shown. */
 export async function proposeChanges(
   changes: OverlayChanges,
+  permit: Permit,
   redact: (text: string) => string,
 ): Promise<ProposedChanges> {
   const { workspace, upper } = changes
@@ -29,6 +31,7 @@ export async function proposeChanges(
     root: workspace,
     digest: hash('sha256', canonicalJson(effects) ?? '').slice(0, 32),
     effects,
+    leavingLinks: leavingLinks(changes, permit),
     summary: shown.summary,
     preview: redact(shown.text),
   }
