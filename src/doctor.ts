@@ -13,8 +13,8 @@ import { findAbandonedRuns } from './sandbox/layer/run-folder.ts'
 import { createProcesses } from './sandbox/processes/processes.ts'
 import { detectSandbox, type Wall } from './sandbox/walls/detect.ts'
 import { findUsableSystem } from './sandbox/walls/detect-usable.ts'
-import { verifyAudit } from './store/audit/verify.ts'
-import { placesFor } from './store/places.ts'
+import { verifyLogs } from './store/audit/verify.ts'
+import { logFolders, placesFor } from './store/places.ts'
 
 export interface DoctorContext {
   /** Where and how the configuration is looked for. */
@@ -157,12 +157,15 @@ async function checkAudit(context: DoctorContext): Promise<Finding[]> {
   if (loaded === undefined) return [{ status: 'warn', summary: 'not checked: the configuration has errors' }]
   const places = placesFor(loaded.workspace.root, context.load.environment.directories.state)
   const where = places.inWorkspace ? '.kogu/audit' : places.audit
-  if (!existsSync(places.audit)) return [{ status: 'ok', summary: `nothing recorded yet (${where})` }]
-  const report = await verifyAudit({ directory: places.audit, anchorDirectory: places.anchors })
+  if (places.logs.every(({ directory }) => !existsSync(directory)))
+    return [{ status: 'ok', summary: `nothing recorded yet (${where})` }]
+  const report = await verifyLogs(places.logs)
   const [problem] = report.problems
   if (problem !== undefined)
     return [{ status: 'fail', summary: problem.message, remedy: 'kogu audit verify' }]
-  return [{ status: 'ok', summary: `${report.events} events, chain intact (${where})` }]
+  return [
+    { status: 'ok', summary: `${report.events} events, chain intact (${logFolders(places).join(', ')})` },
+  ]
 }
 
 const PARTS = [{ program: 'git', use: 'git tools', package: 'git' }]

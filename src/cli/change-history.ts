@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { ToolError } from '../core/errors.ts'
 import { repositoryOfObject } from '../git/git-objects.ts'
 import type { Runtime } from '../runtime.ts'
+import { logFolders } from '../store/places.ts'
 import type { CallChanges, UndoConflict } from '../workspace/undo/undo-plan.ts'
 import type { Change } from '../workspace/undo/undo-record.ts'
 import { isWholeCallId, matchId } from './match-id.ts'
@@ -123,7 +124,7 @@ export async function wholeRunId(
   const changing = all.map(each => each.run)
   const found = matchId(given, 'run', changing)
   if (changing.includes(found)) return found
-  const recorded = await recordedIds(runtime.places.audit, 'run')
+  const recorded = await recordedIds(logFolders(runtime.places), 'run')
   const known = matchId(given, 'run', recorded)
   if (recorded.has(known)) return known
   throw new ToolError('not_found', `No run '${given}' is recorded.`, {

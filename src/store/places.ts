@@ -13,6 +13,11 @@ export interface Places {
   readonly audit: string
   /** Outside the workspace: what proves that nothing was cut off the audit log. */
   readonly anchors: string
+  /**
+   * Every log of the workspace that can be read, the one that is written to first. While the workspace cannot be written,
+   * its calls are recorded elsewhere; what was recorded before, or meanwhile, belongs to its history all the same.
+   */
+  readonly logs: readonly { readonly directory: string; readonly anchorDirectory: string }[]
   readonly undo: string
   readonly locks: string
   readonly runs: string
@@ -47,13 +52,19 @@ export interface Places {
 /** Nothing is created here; whoever writes first makes the folder. */
 export function placesFor(workspace: string, stateDirectory: string): Places {
   const own = join(stateDirectory, 'workspaces', hash('sha256', workspace).slice(0, 16))
-  const inWorkspace = canWrite(join(workspace, '.kogu')) && hasNoLinks(join(workspace, '.kogu'), STATE)
-  const state = inWorkspace ? join(workspace, '.kogu') : own
+  const folder = join(workspace, '.kogu')
+  const hasOwnFolders = hasNoLinks(folder, STATE)
+  const inWorkspace = canWrite(folder) && hasOwnFolders
+  const state = inWorkspace ? folder : own
+  const here = { directory: join(folder, 'audit'), anchorDirectory: join(own, 'anchors') }
+  const elsewhere = { directory: join(own, 'audit'), anchorDirectory: join(own, 'anchors-elsewhere') }
+  const [written, other] = inWorkspace ? [here, elsewhere] : [elsewhere, here]
+  const hasOther = (other === elsewhere || hasOwnFolders) && existsSync(other.directory)
   return {
     state,
-    audit: join(state, 'audit'),
-    // Of one log each: while the workspace cannot be written, another one is kept.
-    anchors: join(own, inWorkspace ? 'anchors' : 'anchors-elsewhere'),
+    audit: written.directory,
+    anchors: written.anchorDirectory,
+    logs: hasOther ? [written, other] : [written],
     undo: join(state, 'undo'),
     locks: join(state, 'locks'),
     runs: join(state, 'runs'),
@@ -73,6 +84,10 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     sealKey: join(own, 'seal.key'),
     inWorkspace,
   }
+}
+
+export function logFolders({ logs }: Places): string[] {
+  return logs.map(({ directory }) => directory)
 }
 
 /** What a repository may not send elsewhere by a link: Kogu writes, empties and deletes in these. */

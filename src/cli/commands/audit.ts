@@ -6,8 +6,8 @@ import type { Outcome } from '../../core/decision.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import { type ReadOptions, readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { restartAudit } from '../../store/audit/restart.ts'
-import { type VerifyReport, verifyAudit } from '../../store/audit/verify.ts'
-import { type Places, placesFor } from '../../store/places.ts'
+import { type LogReport, verifyLogs } from '../../store/audit/verify.ts'
+import { logFolders, type Places, placesFor } from '../../store/places.ts'
 import {
   type Command,
   type CommandContext,
@@ -145,9 +145,11 @@ function decidedBy({ decision }: CallFinished): string {
 
 async function show(context: CommandContext, places: Places, given: string): Promise<number> {
   const { output } = context
-  const id = isWholeCallId(given) ? given : matchId(given, 'call', await recordedIds(places.audit, 'call'))
+  const id = isWholeCallId(given)
+    ? given
+    : matchId(given, 'call', await recordedIds(logFolders(places), 'call'))
   const events: StoredEvent[] = []
-  for await (const stored of readEvents({ directory: places.audit, call: id })) events.push(stored)
+  for await (const stored of readEvents({ directory: logFolders(places), call: id })) events.push(stored)
   if (events.length === 0) {
     output.note(`No call '${toLine(id)}' is recorded. See: kogu audit list`)
     if (output.json)
@@ -167,15 +169,15 @@ function toData({ seq, at, hash, segment, event }: StoredEvent): unknown {
 }
 
 async function verify({ output }: CommandContext, places: Places): Promise<number> {
-  const report = await verifyAudit({ directory: places.audit, anchorDirectory: places.anchors })
+  const report = await verifyLogs(places.logs)
   if (output.json) output.object(report)
-  else output.data(describeReport(report, output))
+  else output.data(report.logs.map(log => describeReport(log, output)).join('\n'))
   return report.ok ? EXIT.ok : EXIT.failed
 }
 
-function describeReport(report: VerifyReport, output: Output): string {
-  const { events, segments, problems, anchored } = report
-  const counts = `${events} events in ${segments} segment${segments === 1 ? '' : 's'}`
+function describeReport(report: LogReport, output: Output): string {
+  const { directory, events, segments, problems, anchored } = report
+  const counts = `${events} events in ${segments} segment${segments === 1 ? '' : 's'} of ${toLine(directory)}`
   const unanchored = anchored.missing.length
   const doubt =
     unanchored === 0
@@ -256,10 +258,11 @@ async function readFilters({ values }: CommandContext, places: Places): Promise<
   if (outcome !== undefined && !OUTCOMES.some(known => known === outcome)) {
     throw new UsageError(`--outcome takes ${OUTCOMES.join(', ')}, not '${outcome}'.`)
   }
-  const filters: Record<string, unknown> = { directory: places.audit }
+  const filters: Record<string, unknown> = { directory: logFolders(places) }
   for (const name of ['tool', 'text', 'outcome']) filters[name] = textOption(values, name)
   const run = textOption(values, 'run')
-  filters.run = run === undefined ? undefined : matchId(run, 'run', await recordedIds(places.audit, 'run'))
+  filters.run =
+    run === undefined ? undefined : matchId(run, 'run', await recordedIds(logFolders(places), 'run'))
   for (const name of ['since', 'until']) filters[name] = readTime(textOption(values, name), name)
   const given = Object.entries(filters).filter(([, value]) => value !== undefined)
   // Built from the names above, which are those of ReadOptions.

@@ -9,6 +9,7 @@ import { lintRules } from '../../permissions/rules/lint.ts'
 import type { Rule } from '../../permissions/rules/rules.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
+import { logFolders } from '../../store/places.ts'
 import {
   type Command,
   type CommandContext,
@@ -120,7 +121,7 @@ async function explain(
   id: string | undefined,
 ): Promise<number> {
   if (id === undefined) throw new UsageError('Which call?', 'See: kogu audit list')
-  for await (const { finished } of readCalls({ directory: places.audit, call: id })) {
+  for await (const { finished } of readCalls({ directory: logFolders(places), call: id })) {
     const { tool, decision, access } = finished
     if (output.json) output.object({ call: id, tool, decision, access: access ?? [] })
     else {
@@ -226,7 +227,7 @@ async function tryRules(context: CommandContext): Promise<number> {
     const since = readTime(textOption(values, 'since') ?? '30d', 'since')
     const tool = textOption(values, 'tool')
     const calls = readCalls({
-      directory: runtime.places.audit,
+      directory: logFolders(runtime.places),
       ...(since === undefined ? {} : { since }),
       ...(tool === undefined ? {} : { tool }),
     })

@@ -5,6 +5,7 @@ import type { AnyTool } from '../../core/tool.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
+import { logFolders } from '../../store/places.ts'
 import { type Command, type CommandContext, textOption, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openRuntime } from '../open-runtime.ts'
@@ -161,7 +162,7 @@ async function test(
 /** Of all calls on record, by the provider that answered. */
 async function stats({ output }: CommandContext, runtime: Runtime): Promise<number> {
   const counted = new Map<string, { calls: number; failures: number }>()
-  for await (const { finished } of readCalls({ directory: runtime.places.audit })) {
+  for await (const { finished } of readCalls({ directory: logFolders(runtime.places) })) {
     const count = counted.get(finished.provider ?? '') ?? { calls: 0, failures: 0 }
     counted.set(finished.provider ?? '', {
       calls: count.calls + 1,

@@ -1,5 +1,6 @@
 import type { Runtime } from '../../runtime.ts'
 import { type ListedCall, listRecentCalls } from '../../store/audit/recent-calls.ts'
+import { logFolders } from '../../store/places.ts'
 import { type Api, answer, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
 
@@ -62,7 +63,7 @@ export function auditCallRoutes(api: Api, { places }: Runtime): void {
     async context => {
       const { limit, cursor, since, until, run, ...wanted } = context.req.valid('query')
       const found = await listRecentCalls({
-        directory: places.audit,
+        directory: logFolders(places),
         limit: limit + 1,
         matches: each => isWanted(each, wanted),
         ...withoutUndefined({ run }),

@@ -1,6 +1,7 @@
 import type { Runtime } from '../../runtime.ts'
 import { findEvent, readEvents, type StoredEvent } from '../../store/audit/read.ts'
-import { verifyAudit } from '../../store/audit/verify.ts'
+import { verifyLogs } from '../../store/audit/verify.ts'
+import { logFolders } from '../../store/places.ts'
 import { type Api, answer, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { callerName } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
@@ -49,7 +50,7 @@ export function auditRoutes(api: Api, runtime: Runtime): void {
       const before = cursor ?? until
       const items: z.infer<typeof event>[] = []
       const events = readEvents({
-        directory: places.audit,
+        directory: logFolders(places),
         newestFirst: true,
         ...(since === undefined ? {} : { since: new Date(since) }),
         ...(before === undefined ? {} : { until: readCursor(before).at }),
@@ -78,7 +79,7 @@ export function auditRoutes(api: Api, runtime: Runtime): void {
     async context => {
       const { since, until, ...wanted } = context.req.valid('query')
       const events = readEvents({
-        directory: places.audit,
+        directory: logFolders(places),
         ...(since === undefined ? {} : { since: new Date(since) }),
         ...(until === undefined ? {} : { until: new Date(until) }),
         ...withoutUndefined(wanted),
@@ -96,7 +97,7 @@ export function auditRoutes(api: Api, runtime: Runtime): void {
       responses: { 200: json(z.looseObject({ ok: z.boolean() }), 'The report') },
     }),
     async context => {
-      const report = await verifyAudit({ directory: places.audit, anchorDirectory: places.anchors })
+      const report = await verifyLogs(places.logs)
       return answer(context, report)
     },
   )
@@ -113,7 +114,7 @@ export function auditRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const { segment, seq } = context.req.valid('param')
-      const found = await findEvent(places.audit, segment, Number(seq))
+      const found = await findEvent(logFolders(places), segment, Number(seq))
       if (found === undefined) throw new HttpProblem(404, 'not_found', 'No such event is recorded.')
       return context.json(toItem(found), 200)
     },
@@ -129,7 +130,7 @@ export function auditRoutes(api: Api, runtime: Runtime): void {
     async context => {
       const { call } = context.req.valid('param')
       const found: z.infer<typeof event>[] = []
-      for await (const stored of readEvents({ directory: places.audit, text: call }))
+      for await (const stored of readEvents({ directory: logFolders(places), text: call }))
         if (isAbout(stored, call)) found.push(toItem(stored))
       if (found.length === 0) throw new HttpProblem(404, 'not_found', 'No such call is recorded.')
       return context.json(found, 200)
@@ -159,7 +160,7 @@ function exportRoute(api: Api, runtime: Runtime): void {
       const { since, until, ...rest } = wanted
       runtime.note('audit-exported', { filters: wanted, user: callerName(context) })
       const events = readEvents({
-        directory: runtime.places.audit,
+        directory: logFolders(runtime.places),
         newestFirst: true,
         ...(since === undefined ? {} : { since: new Date(since) }),
         ...(until === undefined ? {} : { until: new Date(until) }),

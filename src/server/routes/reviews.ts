@@ -2,6 +2,7 @@ import { calibrate } from '../../review/calibration.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readEvents } from '../../store/audit/read.ts'
 import { reviewedCalls } from '../../store/audit/reviewed-calls.ts'
+import { logFolders } from '../../store/places.ts'
 import { type Api, json, route, z } from '../api.ts'
 import { span, toSpan } from '../span.ts'
 
@@ -39,7 +40,7 @@ export function reviewRoutes(api: Api, { places }: Runtime): void {
       },
     }),
     async context => {
-      const events = readEvents({ directory: places.audit, ...toSpan(context.req.valid('query')) })
+      const events = readEvents({ directory: logFolders(places), ...toSpan(context.req.valid('query')) })
       const calls = await reviewedCalls(events)
       const unanimous = calls.filter(({ votes }) => {
         const cast = votes

@@ -12,7 +12,8 @@ export interface StoredEvent extends Stamp {
 }
 
 export interface ReadOptions {
-  directory: string
+  /** The folder of a log, or those of several: a workspace that could not be written for a while has two. */
+  directory: string | readonly string[]
   since?: Date
   until?: Date
   tool?: string
@@ -58,12 +59,13 @@ export async function* readEvents(options: ReadOptions): AsyncGenerator<StoredEv
 
 /** One event by where it stands; undefined when there is none. */
 export async function findEvent(
-  directory: string,
+  directory: ReadOptions['directory'],
   segment: string,
   seq: number,
 ): Promise<StoredEvent | undefined> {
-  if (!listSegments(directory).includes(segment)) return undefined
-  const cursor = createCursor(segment, readForward(segmentPath(directory, segment)))
+  const place = segmentsIn(directory).find(({ id }) => id === segment)
+  if (place === undefined) return undefined
+  const cursor = createCursor(segment, readForward(place.path))
   try {
     do await cursor.advance()
     while (cursor.head !== undefined && cursor.head.stamp.seq !== seq)
@@ -71,6 +73,19 @@ export async function findEvent(
   } finally {
     await cursor.close()
   }
+}
+
+interface SegmentPlace {
+  id: string
+  path: string
+}
+
+/** The oldest first. */
+function segmentsIn(directory: ReadOptions['directory']): SegmentPlace[] {
+  return [directory]
+    .flat()
+    .flatMap(each => listSegments(each).map(id => ({ id, path: segmentPath(each, id) })))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 interface Line {
@@ -90,8 +105,8 @@ async function* newestFirst({ directory, since, until }: ReadOptions): AsyncGene
   const latest =
     until === undefined ? undefined : toCompactTime(new Date(until.getTime() + CLOCK_SLACK_MS).toISOString())
   const earliest = since === undefined ? '' : new Date(since.getTime() - CLOCK_SLACK_MS).toISOString()
-  const ids = listSegments(directory).filter(id => latest === undefined || id <= latest)
-  const cursors = ids.map(id => createCursor(id, readBackward(segmentPath(directory, id))))
+  const places = segmentsIn(directory).filter(({ id }) => latest === undefined || id <= latest)
+  const cursors = places.map(({ id, path }) => createCursor(id, readBackward(path)))
   try {
     for (const cursor of cursors) await cursor.advance()
     for (;;) {
@@ -109,7 +124,7 @@ async function* newestFirst({ directory, since, until }: ReadOptions): AsyncGene
 
 async function* oldestFirst({ directory, since, until }: ReadOptions): AsyncGenerator<Line> {
   const latest = until === undefined ? '~' : new Date(until.getTime() + CLOCK_SLACK_MS).toISOString()
-  const waiting = listSegments(directory)
+  const waiting = segmentsIn(directory)
   const open: Cursor[] = []
   try {
     for (;;) {
@@ -117,13 +132,13 @@ async function* oldestFirst({ directory, since, until }: ReadOptions): AsyncGene
         a.stamp.at === b.stamp.at ? a.segment < b.segment : a.stamp.at < b.stamp.at,
       )
       // A segment has nothing older than the time in its name, so it is opened only when its turn may come.
-      const id = waiting[0]
+      const next = waiting[0]
       if (
-        id !== undefined &&
-        (cursor?.head === undefined || id.slice(0, 19) <= toCompactTime(cursor.head.stamp.at))
+        next !== undefined &&
+        (cursor?.head === undefined || next.id.slice(0, 19) <= toCompactTime(cursor.head.stamp.at))
       ) {
         waiting.shift()
-        const added = await openIfRecent(directory, id, since)
+        const added = await openIfRecent(next, since)
         if (added !== undefined) open.push(added)
         continue
       }
@@ -139,11 +154,9 @@ async function* oldestFirst({ directory, since, until }: ReadOptions): AsyncGene
 
 /** A segment that ended before `since` is not read from its beginning. */
 async function openIfRecent(
-  directory: string,
-  id: string,
+  { id, path }: SegmentPlace,
   since: Date | undefined,
 ): Promise<Cursor | undefined> {
-  const path = segmentPath(directory, id)
   if (since !== undefined) {
     const end = createCursor(id, readBackward(path))
     await end.advance()

@@ -1,5 +1,5 @@
 import type { CallFinished, CallStarted } from '../../core/audit.ts'
-import { readEvents, type StoredEvent } from './read.ts'
+import { type ReadOptions, readEvents, type StoredEvent } from './read.ts'
 
 /** A finished call as it is listed. */
 export interface ListedCall {
@@ -14,7 +14,7 @@ export interface ListedCall {
 }
 
 export interface RecentOptions {
-  readonly directory: string
+  readonly directory: ReadOptions['directory']
   readonly since?: Date
   readonly until?: Date
   readonly run?: string

@@ -4,6 +4,11 @@ import { NO_HASH, parseStamp } from './line.ts'
 import type { Folders, Head } from './segment.ts'
 import { listSegments, readForward, segmentPath } from './segment-files.ts'
 
+/** What was found in one log, and where it is. */
+export interface LogReport extends VerifyReport {
+  directory: string
+}
+
 export interface VerifyReport {
   /** No problem was found. What `anchored` leaves out could still have been cut or recomputed as a whole. */
   ok: boolean
@@ -37,6 +42,24 @@ interface Checked {
   /** The line that has the number the anchor names. */
   anchoredAt: { line: number; hash: string } | undefined
   torn: number
+}
+
+/** Checks every log of a workspace: it may have been read-only for a while, or still be. */
+export async function verifyLogs(logs: readonly Folders[]): Promise<VerifyReport & { logs: LogReport[] }> {
+  const reports: LogReport[] = []
+  for (const log of logs) reports.push({ directory: log.directory, ...(await verifyAudit(log)) })
+  return {
+    ok: reports.every(({ ok }) => ok),
+    segments: sum(reports.map(({ segments }) => segments)),
+    events: sum(reports.map(({ events }) => events)),
+    problems: reports.flatMap(({ problems }) => problems),
+    anchored: {
+      segments: sum(reports.map(({ anchored }) => anchored.segments)),
+      missing: reports.flatMap(({ anchored }) => anchored.missing),
+    },
+    torn: reports.flatMap(({ torn }) => torn),
+    logs: reports,
+  }
 }
 
 /** Checks the whole log, one segment after another, without holding it in memory. */
