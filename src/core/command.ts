@@ -53,8 +53,8 @@ export interface HiddenFiles {
    * words say finds nothing. Null: everything that is not hidden.
    */
   readonly shown: readonly string[] | null
-  /** False when `hides` is false for every call of this runtime, so that the answer can be kept. */
-  readonly mayHide: (path: string) => boolean
+  /** False when `hides` is false for every call under the same `rules`, so that the answer can be kept. */
+  readonly mayHide: ((path: string) => boolean) & { readonly rules: string }
 }
 
 /** What the engine found out about a command line and lets it do. */

@@ -1,4 +1,5 @@
 import { GIT_READ, PROTECTED_FILES } from '../core/access.ts'
+import type { HiddenFiles } from '../core/command.ts'
 import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
 import type { FindSecret } from '../core/known-secrets.ts'
 import type { Risk } from '../core/tool.ts'
@@ -19,7 +20,7 @@ export interface DecideContext {
   grantFor(item: Item, isRule: boolean): { id: string; text: string; source: string } | undefined
   readonly now: number
   /** False when no call of this engine hides the file from a command. */
-  readonly mayHide: (realPath: string) => boolean
+  readonly mayHide: HiddenFiles['mayHide']
   /** Whether a text contains a secret that must not be sent. */
   readonly findSecret: FindSecret
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../core/access.ts'
 import type { Judgement, Mode } from '../core/decision.ts'
+import { hidingCandidates } from './paths/hidden-files.ts'
 import { compileRule } from './rules/rules.ts'
 import { createTestEngine, type TestEngine } from './testing.ts'
 
@@ -454,4 +455,19 @@ describe('grants', () => {
     expect(decision).toMatchObject({ outcome: 'deny', by: 'user' })
     expect(await engine.engine.judge(request)).toMatchObject({ decision: { outcome: 'deny', by: 'grant' } })
   })
+})
+
+test('what was found out about files to hide is not kept when the rules change', () => {
+  const context = { home: '/home/kim', workspace: '/w' }
+  const rule = compileRule(
+    { decision: 'deny', path: ['plans/**'], origin: { file: 'test.toml', line: 1 } },
+    0,
+    context,
+    name => name,
+  )
+  const before = hidingCandidates([], context)
+  const after = hidingCandidates([rule], context)
+  expect([before('/w/plans/a.md'), after('/w/plans/a.md')]).toEqual([false, true])
+  expect(after.rules).not.toBe(before.rules)
+  expect(hidingCandidates([rule], context).rules).toBe(after.rules)
 })

@@ -64,11 +64,11 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   const session = new WeakMap<Run, Grant[]>()
   const lines = commandLines(options)
   const hiding = { rules: options.rules, mayHide: hidingCandidates(options.rules, options) }
-  // A server may get other rules while it runs.
-  const mayHide = (path: string): boolean => {
+  // A server may get other rules while it runs. Then it is another function: what was found with this one is kept.
+  const mayHide = (): DecideContext['mayHide'] => {
     if (hiding.rules !== options.rules)
       Object.assign(hiding, { rules: options.rules, mayHide: hidingCandidates(options.rules, options) })
-    return hiding.mayHide(path)
+    return hiding.mayHide
   }
 
   const identify = (request: JudgeRequest, scope = scopeOf(options, request)): IdentifiedCall => {
@@ -81,7 +81,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     const grants = grantsFor(request, session, options)
     const call = identify(request, scope)
     const { mode } = request.run.authority
-    const context: DecideContext = { ...contextFor(options, mode, scope, grants, call), mayHide }
+    const context: DecideContext = { ...contextFor(options, mode, scope, grants, call), mayHide: mayHide() }
     return { call, grants, context }
   }
 

@@ -327,6 +327,61 @@ describe('an approved command', () => {
 const approving = (config: string) =>
   openTestRuntime(config, { ask: async () => ({ kind: 'once', user: 'test' }) })
 
+describe('package stores, which a contained line sees', () => {
+  beforeEach(async () => {
+    await box.close()
+    box = await openTestRuntime('')
+    // A repository of its own, instead of the one that these tests belong to.
+    git('init', '-q')
+  })
+  const inHome = (path: string, content = SENSITIVE): void => {
+    mkdirSync(dirname(join(box.home, path)), { recursive: true })
+    writeFileSync(join(box.home, path), content)
+  }
+  const readAll = (paths: readonly string[]) => {
+    box.write('list.txt', paths.join('\n'))
+    box.write('show.sh', 'while read f || [ -n "$f" ]; do echo "$f: $(cat "$HOME/$f")"; done < list.txt\n')
+    return run('sh show.sh')
+  }
+
+  test('hold none of the files that are hidden everywhere else', async () => {
+    const paths = [
+      '.local/share/uv/credentials/credentials.toml',
+      'go/pkg/mod/example.org/m@v1/server.key',
+      'go/pkg/mod/example.org/m@v1/testdata/x/server.pem',
+      '.cargo/registry/src/x/.env',
+      '.cargo/credentials.toml',
+      '.local/lib/python3.12/site-packages/m/.env~',
+      '.pyenv/id_rsa',
+    ]
+    for (const path of paths) inHome(path)
+    const { text, asked } = await readAll(paths)
+    expect(asked).toBe(false)
+    expect(text).toContain('server.key: ')
+    expect(text).not.toContain(SENSITIVE)
+  })
+
+  test('show code and public certificates whatever they are called', async () => {
+    const paths = [
+      '.pyenv/versions/3.12.1/lib/python3.12/secrets.py',
+      '.local/lib/python3.12/site-packages/docker/credentials/__init__.py',
+      '.local/lib/python3.12/site-packages/certifi/cacert.pem',
+      'go/pkg/mod/example.org/m@v1/main.go',
+    ]
+    for (const path of paths) inHome(path, 'PUBLIC')
+    const { text } = await readAll(paths)
+    expect(text.split('PUBLIC')).toHaveLength(paths.length + 1)
+  })
+
+  test('are not there at all with more secrets in them than can be hidden', async () => {
+    for (let number = 0; number < 201; number += 1) inHome(`go/pkg/mod/m${number}/server.key`)
+    inHome('.deno/a.txt', 'PUBLIC')
+    const { text } = await readAll(['go/pkg/mod/m1/server.key', '.deno/a.txt'])
+    expect(text).not.toContain(SENSITIVE)
+    expect(text).toContain('.deno/a.txt: PUBLIC')
+  })
+})
+
 test("Kogu's own state is read by no tool but command_output", async () => {
   const { text } = await box.runtime.call({ tool: 'run_command', input: { command: 'seq 20000' } })
   expect(text).toBeDefined()

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { CommandPlan, HiddenFiles } from '../../core/command.ts'
@@ -26,7 +27,7 @@ export interface HidingContext {
   readonly deniesReading: ((realPath: string) => boolean) | undefined
   /** What rules forbid to read outside the workspace. */
   readonly deniedRoots: readonly string[]
-  readonly mayHide: (realPath: string) => boolean
+  readonly mayHide: HiddenFiles['mayHide']
 }
 
 /**
@@ -41,18 +42,15 @@ export function hiddenFiles(analysis: CommandAnalysis, context: HidingContext): 
   const unasked = context.contained || (context.plan !== null && !context.reviewed)
   const isOpen = !unasked || (!context.contained && opensNothing(analysis, scope))
   const shown = isOpen ? null : context.contained ? namedFiles(context) : shownTo(analysis, context)
+  const searched = shown === null ? [] : outermost([scope.workspace, ...shown, ...SYSTEM_SETTINGS])
   return {
     // Only their own name opens them: `ls /` names a folder above them, and not what is in it.
     places: () => [
       ...deniedRoots,
       ...hiddenSecrets(scope).filter(secret => !named.some(path => isInside(path, secret))),
     ],
-    searched: unasked
-      ? shown === null
-        ? []
-        : outermost([scope.workspace, ...shown, ...SYSTEM_SETTINGS])
-      : deniedIn(context),
-    hides: unasked ? path => isDenied(path) || isClosed(path, analysis, context) : isDenied,
+    searched: unasked ? searched : deniedIn(context),
+    hides: unasked ? path => isDenied(path) || isClosed(path, analysis, { ...context, searched }) : isDenied,
     mayHide,
     shown,
   }
@@ -150,10 +148,16 @@ function comparesOnly({ program, argv }: FoundCommand): boolean {
   return program === 'git' && COMPARES.test(words[1] ?? '') && !words.some(word => word.startsWith('--no-in'))
 }
 
-function isClosed(path: string, { commands }: CommandAnalysis, context: HidingContext): boolean {
-  const { named, mayRead, contained } = context
-  if (context.contained && isNestedHistory(path, context)) return true
-  if (path === NEEDED_BY_ALL || mayRead(path)) return false
+function isClosed(
+  path: string,
+  { commands }: CommandAnalysis,
+  context: HidingContext & Pick<HiddenFiles, 'searched'>,
+): boolean {
+  const { named, mayRead, contained, searched } = context
+  // Beside those folders, a contained line sees packages that the person installed.
+  const isInstalled = contained && !searched.some(folder => isInside(path, folder))
+  if (contained && !isInstalled && isNestedHistory(path, context)) return true
+  if (path === NEEDED_BY_ALL || mayRead(path) || (isInstalled && isPublicCode(path))) return false
   // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
   if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
   // Git would take a tracked file that is not there for changed. It prints nothing of it: lines that could are asked about.
@@ -162,16 +166,34 @@ function isClosed(path: string, { commands }: CommandAnalysis, context: HidingCo
   return !(onlyCompares && commands.some(({ program }) => program === 'git') && isTracked(path))
 }
 
+// What comes with every Python, with packages of Rust, Go, Ruby and Node, and certificates of public authorities.
+const PYTHON_TESTS = /\/lib\/python\d[\d.]*\/test\//
+const PACKAGES =
+  /\/(lib\/python\d[\d.]*|(site|dist)-packages|node_modules|pkg\/mod|registry\/src|git\/checkouts|gems)\//
+const CODE = /\.(py[cdioxw]?|so|[mc]?js|rb|php|pl|pm|lua|exs?|erl|beam)$|\/(cacert|roots)\.pem$/
+
+/** Python's own `secrets.py`, for example: without it, hardly a program starts. */
+function isPublicCode(path: string): boolean {
+  if (PYTHON_TESTS.test(path)) return true
+  return PACKAGES.test(path) && (CODE.test(path) || isNamedFolder(path))
+}
+
+/** A package may have a part that is called `credentials`. */
+function isNamedFolder(path: string): boolean {
+  return /\/(secrets|credentials)[\w-]*$/.test(path) && lookAt(path)?.isDirectory() === true
+}
+
 /** Everything that may ever be hidden in this workspace, whoever calls and in whatever mode. */
-export function hidingCandidates(rules: readonly Rule[], scope: PathContext): (path: string) => boolean {
+export function hidingCandidates(rules: readonly Rule[], scope: PathContext): HiddenFiles['mayHide'] {
   const strict = rules.filter(({ decision }) => decision !== 'allow')
   const patterns = strict.flatMap(({ definition }) => definition.path ?? [])
   const matcher = patterns.length === 0 ? undefined : compilePaths(patterns, scope, 'folded')
   const lists = strict.flatMap(({ ordered }) => ordered ?? [])
-  return path =>
+  const mayHide = (path: string): boolean =>
     analyzePath(path, scope).sensitivity >= SENSITIVE_TO_READ ||
     isOwnState(path, scope) ||
     mayBeNestedHistory(path, scope) ||
     matcher?.covers(path) === true ||
     lists.some(matches => matches(path))
+  return Object.assign(mayHide, { rules: hash('sha256', JSON.stringify(strict)) })
 }

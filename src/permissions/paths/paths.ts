@@ -2,7 +2,7 @@ import { join, sep } from 'node:path'
 import { namesIn } from '../../core/names-in.ts'
 import { isInside } from '../../core/real-path.ts'
 import { RUN_BY_TOOLS } from './run-by-tools.ts'
-import { existingPlaces, placeOf } from './secret-places.ts'
+import { existingPlaces, placeOf, shortenHome } from './secret-places.ts'
 
 // Names that need care. Everything here is decided on real paths (links resolved), because a link with a harmless name
 // would otherwise open the file it points to.
@@ -30,6 +30,9 @@ type Sensitive = readonly [pattern: RegExp, level: number, why: string]
 // On the folded name of the file itself.
 const BY_NAME: readonly Sensitive[] = [
   [/^\.env(\..+)?$/, 8, 'environment file'],
+  [/^\.renviron(\..+)?$/, 8, 'environment file'],
+  [/^wallet\.dat$|\.wallet$/, 10, 'wallet'],
+  [/^\.(rdata|rhistory)$/, 7, 'what a session of R held'],
   [/^\.envrc$/, 7, 'environment file'],
   [/^secrets\..+$/, 9, 'secrets'],
   // Code and text about credentials hold none. Languages in which people keep settings are not among these.
@@ -63,7 +66,7 @@ const BY_NAME: readonly Sensitive[] = [
 const BY_PATH: readonly Sensitive[] = [
   [/^~\/\.local\/state\/kogu\//, 8, "Kogu's own state"],
   [/^~\/\.local\/share\/kogu\//, 8, "Kogu's own state"],
-  [/\/\.github\/(workflows|actions)\//, 4, 'continuous integration'],
+  [/\/\.(github|gitea|forgejo)\/(workflows|actions)\//, 4, 'continuous integration'],
   [/\/\.(circleci|buildkite)\//, 4, 'continuous integration'],
   [RUN_BY_TOOLS, 4, 'tools run it by themselves'],
   [/^~\/\.config\//, 5, 'user settings'],
@@ -76,7 +79,16 @@ const BY_PATH: readonly Sensitive[] = [
 
 // One look that most paths do not pass: searches ask for hundreds of thousands of them.
 const WORTH_A_LOOK =
-  /\/(?:\.|(?:library|snap)\/|secrets\.|credentials|docker-compose|database\.yml|id_|_netrc|jenkinsfile|azure-pipe|bitbucket-pipe)|^\/(?:etc|proc|sys)\/|(\.(secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db)|_(rsa|dsa|ecdsa|ed25519))$/
+  /\/(?:[.#]|(?:library|snap)\/|secrets\.|credentials|docker-compose|database\.yml|id_|_netrc|jenkinsfile|azure-pipe|bitbucket-pipe|wallet\.)|^\/(?:(?:etc|proc|sys)\/|run\/secrets|var\/(?:run\/secrets|backups))|(?:\.(?:secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db|wallet)|_(?:rsa|dsa|ecdsa|ed25519))(?:$|[.~])/
+
+// What editors and people append to the name of a file that they keep a copy of.
+const BACKUP = /(?:~|\.~\d+~|\.(?:bak|backup|old|orig|save|copy|tmp|rej|sw[a-p]|kate-swp|\d{1,3}))+$/
+
+/** The names to judge: of a copy (`.env~`, `#.env#`, `.server.key.swp`), also what it is a copy of. */
+function namesOf(name: string): string[] {
+  const original = name.replace(/^\.?#(.+?)#?$/, '$1').replace(BACKUP, '')
+  return original === name ? [name] : [name, original, original.replace(/^\./, '')]
+}
 
 // Example files carry no secrets, and agents read them all day.
 const HARMLESS = /^\.env\.(example|sample|template|dist|defaults?)$/
@@ -98,18 +110,18 @@ export function analyzePath(realPath: string, context: PathContext): PathFacts {
   if (!WORTH_A_LOOK.test(folded) && !RUN_BY_TOOLS.test(folded)) return ORDINARY
   const name = folded.slice(folded.lastIndexOf('/') + 1)
   if (HARMLESS.test(name) || (name.endsWith('.pem') && PUBLIC.test(folded))) return ORDINARY
-  const home = foldPath(context.home)
-  const path = isInside(folded, home) && home !== '/' ? `~${folded.slice(home.length)}` : folded
+  const path = shortenHome(folded, foldPath(context.home))
+  const names = namesOf(name)
   let best = ORDINARY
   for (const [pattern, level, why] of BY_NAME) {
-    if (level > best.sensitivity && pattern.test(name)) best = { sensitivity: level, why }
+    if (level > best.sensitivity && names.some(each => pattern.test(each))) best = { sensitivity: level, why }
   }
   // A folder that holds secrets is as sensitive as what is in it.
   for (const [pattern, level, why] of BY_PATH) {
     if (level > best.sensitivity && (pattern.test(path) || pattern.test(`${path}/`)))
       best = { sensitivity: level, why }
   }
-  const place = placeOf(path)
+  const place = placeOf(path) ?? placeOf(`${path.slice(0, -name.length)}${names[1] ?? name}`)
   return place === undefined || place.level <= best.sensitivity
     ? best
     : { sensitivity: place.level, why: place.why }

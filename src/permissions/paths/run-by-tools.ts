@@ -12,6 +12,8 @@ const FOLDERS = [
   'devcontainer',
   'mise',
   'direnv',
+  // Of agents on GitHub.
+  'github/hooks',
 ]
 const FILES = [
   // Hooks of git.

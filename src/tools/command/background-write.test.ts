@@ -203,7 +203,13 @@ function approved(more: Partial<CommandPermit> = {}): { command: CommandPermit }
     command: {
       cwd: root,
       plan: null,
-      hidden: { places: () => [], searched: [], hides: () => false, mayHide: () => false, shown: null },
+      hidden: {
+        places: () => [],
+        searched: [],
+        hides: () => false,
+        mayHide: Object.assign(() => false, { rules: '' }),
+        shown: null,
+      },
       git: { subcommands: [] },
       exports: [],
       ...more,

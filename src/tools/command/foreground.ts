@@ -27,6 +27,7 @@ import {
 } from './run-layered.ts'
 import { readState, rememberState } from './run-state.ts'
 import { type Start, startOf } from './start-of.ts'
+import { findInStores } from './store-secrets.ts'
 import { type CommandTemporary, openTemporary, stateFolderOf } from './temporary.ts'
 
 export interface ForegroundRequest {
@@ -261,6 +262,7 @@ async function profileFor(
   const isApart = preview || command.contained === true
   const hidden = [
     ...(await findHidden(context.permit)),
+    ...(await findInStores(parts, command)),
     parts.places.temporary,
     ...parts.places.own,
     ...parts.socketFolders,

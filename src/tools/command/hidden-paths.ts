@@ -62,6 +62,29 @@ async function listHidden(root: string, { hides, mayHide }: HiddenFiles): Promis
   return found
 }
 
+/** Every entry of a tree that may ever be hidden; undefined when there is too much in it to look at. */
+export async function listCandidates(
+  root: string,
+  mayHide: HiddenFiles['mayHide'],
+): Promise<string[] | undefined> {
+  const found: string[] = []
+  const folders = [root]
+  let seen = 0
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const listing = listFolder(folder, undefined, mayHide)
+    if (listing === undefined) continue
+    for (const { path, isFolder } of listing.candidates) {
+      found.push(path)
+      if (isFolder) folders.push(path)
+    }
+    folders.push(...listing.folders)
+    seen += listing.entries
+    if (seen > MOST_ENTRIES) return undefined
+    await setImmediate()
+  }
+  return found
+}
+
 function tooMany(root: string): ToolError {
   return new ToolError('failed', `${root} holds too many files to check them all for secrets.`, {
     hint: 'Name a smaller folder, or use read_file and grep_search, which look at each file.',

@@ -25,9 +25,9 @@ export function openFolders(
   // Of the files beside the folders of the root, it sees what it names.
   const isClosed = (path: string): boolean =>
     dirname(path) === '/' || closed.some(folder => isInside(path, folder))
-  const stores = contained === true ? PACKAGE_STORES.map(name => join(parts.home, name)) : []
+  const installed = contained === true ? storesOf(parts) : programFolders(parts, plan)
   const readable = [
-    ...[...hidden.shown, ...programFolders(parts, plan), ...PACKAGE_LISTS, ...stores].filter(isClosed),
+    ...[...hidden.shown, ...PACKAGE_LISTS, ...installed].filter(isClosed),
     // Only the file: what lies beside it is not the tool's to show.
     ...(isAbsolute(program) ? [program] : []),
     ...(contained === true ? hidden.shown.filter(isFolderInTmp) : []),
@@ -41,6 +41,30 @@ export function openFolders(
     closed: [...closed, state],
     protected: [settings],
   }
+}
+
+/**
+ * What a contained line sees of the programs and packages that the person installed. It may run anything, so all of it is
+ * searched for secrets; a line that only reads opens what its words name, and that was judged.
+ */
+export function packageStores(parts: CommandParts, { hidden, contained }: CommandPermit): string[] {
+  if (contained !== true || hidden.shown === null) return []
+  const closed = closedFolders(parts)
+  const home = realFolder(parts.home)
+  const seen = [...new Set(storesOf(parts).map(realFolder))].filter(
+    path => existsSync(path) && closed.some(folder => isInside(path, folder)) && !isShared(path, home),
+  )
+  return seen.filter(path => !seen.some(other => other !== path && isInside(path, other)))
+}
+
+/** Version managers outside the person's home hold programs for all, as /usr does. */
+function isShared(path: string, home: string): boolean {
+  return !isInside(path, home) && MANAGERS.test(basename(path))
+}
+
+function storesOf(parts: CommandParts): string[] {
+  const stores = PACKAGE_STORES.map(name => join(parts.home, name))
+  return [...programFolders(parts, null), ...stores].filter(path => !isInside(parts.workspace, path))
 }
 
 /** The repository of a working tree. Files there that a line names are those of its own /tmp. */
@@ -67,7 +91,7 @@ const PACKAGE_LISTS = ['dpkg', 'apt', 'rpm', 'pacman', 'dnf', 'flatpak', 'snapd'
   name => `/var/lib/${name}`,
 )
 
-// What builds and tests load, installed for the person and not for the project. No secrets lie there.
+// What builds and tests load, installed for the person and not for the project.
 const PACKAGE_STORES = [
   ...['.cargo/bin', '.cargo/registry', '.cargo/git', '.rustup', 'go/bin', 'go/pkg/mod', '.m2/repository'],
   ...['.local/bin', '.local/lib', '.local/pipx', '.local/share/uv', '.local/share/pnpm', '.local/share/mise'],
