@@ -133,7 +133,12 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     executor: durable.executor,
     create: (spec, id = randomUUID()) => atWork.begin(id, () => durable.create(spec, place, id)),
     take: (id, limits) => atWork.begin(id, () => durable.take(id, place, limits)),
-    rescue: id => atWork.begin(id, () => durable.rescue(id, place)),
+    rescue: id =>
+      atWork.begin(id, async () => {
+        const run = await durable.rescue(id, place)
+        await runtime.recoverAgain()
+        return run
+      }),
     redactText: redactor.text,
     async work(run, how = {}) {
       try {

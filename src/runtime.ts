@@ -127,6 +127,8 @@ export interface Runtime extends WaitingCalls {
   note(action: string, details: Record<string, unknown>): void
   /** Cleans up after a killed Kogu, once; runs by itself before the first call. Returns one sentence for each finding. */
   recover(): Promise<string[]>
+  /** The same for what another process has left since: whoever takes its work over needs its files as they are to be. */
+  recoverAgain(): Promise<void>
   /** Starts or resumes a run, with an authority and an approver of its own. */
   openRun(options?: OpenRunOptions): Promise<Run>
   /** Ends a run and those below it: they take no more calls, and what was granted for the session is forgotten. */
@@ -222,6 +224,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     passGate: gate => passGate(parts.calls, gate),
     mcp: parts.mcp,
     recover: recovered,
+    async recoverAgain() {
+      await recovered()
+      await recover(parts)
+    },
     redact: value => parts.calls.redactor.value(value),
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),
     async explain(request) {
@@ -288,10 +294,13 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   for (const folder of [places.audit, places.locks, places.waiting, places.temporary]) sweepLocks(folder)
   if (existsSync(places.overlays)) {
     const { recoverOverlays } = await import('./sandbox/layer/overlay-commit.ts')
-    const waiting = (await calls.questions.list()).flatMap(({ question: { subject } }) =>
-      subject.kind === 'changes' ? [subject.layer] : [],
-    )
-    for (const recovered of await recoverOverlays(places.overlays, new Set(waiting))) {
+    const waiting = async (): Promise<Set<string>> => {
+      const questions = await calls.questions.list()
+      return new Set(
+        questions.flatMap(({ question: { subject } }) => (subject.kind === 'changes' ? subject.layer : [])),
+      )
+    }
+    for (const recovered of await recoverOverlays(places.overlays, waiting)) {
       const { outcome, folder, displaced } = recovered
       sentences.push(describeRecovered(outcome, folder))
       for (const { path, keptAs } of displaced)

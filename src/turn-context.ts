@@ -1,15 +1,15 @@
 import { offeredTools } from './agents/agent-tools.ts'
-import type { TurnContext, TurnStore } from './agents/durable-turn.ts'
+import type { RecordedEnd, TurnContext, TurnStore } from './agents/durable-turn.ts'
 import type { RunEvent } from './agents/events.ts'
 import type { Purse, RunLimits } from './agents/limits.ts'
 import type { Model } from './agents/model.ts'
 import type { RunRecord } from './agents/run-record.ts'
 import { systemPrompt } from './agents/system-prompt.ts'
 import type { LoadedConfig } from './config/load.ts'
-import type { CallFinished } from './core/audit.ts'
 import type { Run } from './core/run.ts'
 import type { Runtime } from './runtime.ts'
 import { readEvents } from './store/audit/read.ts'
+import { toEffect } from './workspace/undo/undo-record.ts'
 
 /** What one agent does in a run: the run's own, or a sub-agent. */
 export interface AgentPart {
@@ -54,17 +54,28 @@ export function createTurnContext(
     }),
     tools: offeredTools(runtime.registry, core.authority, { subAgents: orchestrates }),
     calls: { runtime, run: core },
-    recorded: call => findEnd(runtime.places.audit, call, run.createdAt),
+    recorded: call => findEnd(runtime, call, run.createdAt),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(agent === undefined ? {} : { agent }),
   }
 }
 
-/** How a call ended, as the audit log has it. Looked for after an interruption only. */
-async function findEnd(directory: string, call: string, since: Date): Promise<CallFinished | undefined> {
-  for await (const { event } of readEvents({ directory, call, since })) {
+/**
+ * How a call ended, looked for after an interruption only: as the audit log has it, or by the record of its changes. That of
+ * a command is written before its changes are applied and holds only if all of them were.
+ */
+export async function findEnd(
+  { places, listChanges }: Pick<Runtime, 'places' | 'listChanges'>,
+  call: string,
+  since: Date,
+): Promise<RecordedEnd | undefined> {
+  for await (const { event } of readEvents({ directory: places.audit, call, since })) {
     if (event.type === 'call-finished') return event
   }
-  return undefined
+  const [changed] = await listChanges({ calls: [call] })
+  const [record] = changed?.records ?? []
+  if (record?.header.ended === undefined || !record.isWhole) return undefined
+  const { tool, ended } = record.header
+  return { tool, ended, ok: true, effects: record.changes.map(toEffect) }
 }

@@ -1,5 +1,9 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { onceApprover } from '../src/core/approval.ts'
+import type { Prepared } from '../src/core/call.ts'
+import { ToolError } from '../src/core/errors.ts'
 import { findChecks } from '../src/tools/evaluate/find-checks.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
@@ -45,6 +49,18 @@ describe('a project with a Makefile', () => {
     const events = await box.runtime.listChanges()
     // The build is undone as the command that it is.
     expect(events.map(change => change.tool)).toContain('run_command')
+  })
+
+  test('what a check changes is claimed as a change of the call, and not made without', async () => {
+    rmSync(join(box.workspace, 'dist'), { recursive: true })
+    const claims: string[] = []
+    const beforeRun = async ({ entry, judgement }: Prepared): Promise<void> => {
+      claims.push(`${entry.tool.name} ${judgement.risk}`)
+      if (judgement.risk === 'high') throw new ToolError('conflict', 'Another process has it.')
+    }
+    await box.runtime.call({ tool: 'self_eval', input: { checks: ['build'] }, beforeRun })
+    expect(claims).toEqual(['self_eval low', 'run_command low', 'run_command high'])
+    expect(existsSync(join(box.workspace, 'dist'))).toBe(false)
   })
 
   test('the difference to the last time is told', async () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { CallFinished } from '../core/audit.ts'
-import type { CallResult } from '../core/call.ts'
+import type { CallResult, Prepared } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
 import { spendMoney } from '../core/run.ts'
 import { type Purse, roomForAnswer, type Spent } from './limits.ts'
@@ -75,9 +75,15 @@ export interface TurnContext extends Omit<LoopContext, 'callTools'> {
   /** The calls of this turn wait until a person has seen them all. */
   readonly holdsCalls?: boolean
   readonly calls: Omit<CallParts, 'durable' | 'signal' | 'emit'>
-  /** How the audit log says that a call ended; undefined when it does not. */
-  recorded(call: string): Promise<CallFinished | undefined>
+  /** How a call ended, as far as it is on record. */
+  recorded(call: string): Promise<RecordedEnd | undefined>
 }
+
+export type RecordedEnd = Pick<CallFinished, 'tool' | 'ok' | 'error' | 'effects'> &
+  Partial<Pick<CallFinished, 'decision' | 'runMs'>> & {
+    /** How its command ended, where the log does not say how the call did. */
+    readonly ended?: string
+  }
 
 export async function takeDurableTurn(context: TurnContext): Promise<void> {
   const { calls, fresh } = await answerStep(context)
@@ -234,11 +240,10 @@ function claimed(
   const held = { claim: false }
   return {
     id: call,
-    async beforeRun({ judgement, entry }) {
-      // Reading twice does no harm; everything else is claimed.
-      if (judgement.risk === 'low' || held.claim) return
-      const digest = hash('sha256', JSON.stringify([entry.tool.name, use.input]))
-      held.claim = await store.claim({ call, tool: entry.tool.name, digest })
+    async beforeRun(prepared) {
+      if (held.claim || onlyReads(prepared)) return
+      const digest = hash('sha256', JSON.stringify([use.name, use.input]))
+      held.claim = await store.claim({ call, tool: use.name, digest })
       if (!held.claim)
         throw new ToolError('conflict', 'Another process has taken over this run; nothing was done.')
     },
@@ -248,8 +253,17 @@ function claimed(
   }
 }
 
+/**
+ * Reading twice does no harm; everything else is claimed. A contained command only reads until its changes are to be kept,
+ * and then this is asked about those.
+ */
+function onlyReads({ judgement, request, changes }: Prepared): boolean {
+  const writes = request.access.some(({ kind }) => kind === 'file_write' || kind === 'file_delete')
+  return judgement.risk === 'low' && !writes && changes === undefined
+}
+
 /** What the model is told about a call whose result went down with its process. */
-function lostResult(call: string, use: ToolUseBlock, ended: CallFinished | undefined): CallResult {
+function lostResult(call: string, use: ToolUseBlock, ended: RecordedEnd | undefined): CallResult {
   const text = ended === undefined ? UNKNOWN : describeEnd(ended)
   const ok = ended?.ok ?? false
   return {
@@ -274,8 +288,9 @@ function lostResult(call: string, use: ToolUseBlock, ended: CallFinished | undef
 const UNKNOWN =
   'Kogu was interrupted while this call ran. It may or may not have taken effect, and it was not repeated.'
 
-function describeEnd({ ok, error, effects }: CallFinished): string {
-  const how = ok ? 'It succeeded.' : `It failed: ${error?.message ?? 'no reason was recorded'}.`
+function describeEnd({ ok, error, effects, ended }: RecordedEnd): string {
+  const succeeded = ended === undefined ? 'It succeeded.' : `The command ${ended}.`
+  const how = ok ? succeeded : `It failed: ${error?.message ?? 'no reason was recorded'}.`
   const changed = effects.length === 0 ? '' : ` It changed ${effects.map(({ path }) => path).join(', ')}.`
   return `Kogu was interrupted right after this call ended, so its output is lost. ${how}${changed}`
 }

@@ -127,6 +127,7 @@ export async function callAndTell(uses: readonly ToolUseBlock[], parts: CallPart
   const results = await runtime.callAll(
     uses.map(use => {
       const durable = parts.durable?.(use)
+      let isStarted = false
       return {
         tool: use.name,
         input: use.input,
@@ -136,7 +137,9 @@ export async function callAndTell(uses: readonly ToolUseBlock[], parts: CallPart
         ...durable,
         async beforeRun(prepared) {
           await durable?.beforeRun?.(prepared)
-          emit({ type: 'call.started', call: use.id, tool: use.name })
+          // It comes here again for what it changes later.
+          if (!isStarted) emit({ type: 'call.started', call: use.id, tool: use.name })
+          isStarted = true
         },
         onProgress: createProgress(use.id, emit),
       } satisfies AgentCall

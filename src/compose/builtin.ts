@@ -52,11 +52,12 @@ function evaluateParts({ config, places, calls }: BuiltinParts): EvaluateParts {
   return {
     commands: config.tools.self_eval,
     historyPath: join(places.state, 'evaluations.json'),
-    async runCommand(input, { run, cwd, signal, progress }) {
+    async runCommand(input, { run, cwd, signal, progress, beforeRun }) {
       const runtime = calls()
       if (runtime === undefined) throw new Error('A tool is called before the runtime is made.')
       const call = { id: `call_${randomUUID()}`, tool: 'run_command', input, caller: 'self_eval' }
-      return callTool(runtime, { ...call, run, cwd, signal, onProgress: progress })
+      const claim = beforeRun === undefined ? {} : { beforeRun }
+      return callTool(runtime, { ...call, ...claim, run, cwd, signal, onProgress: progress })
     },
   }
 }

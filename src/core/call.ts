@@ -57,7 +57,8 @@ export interface Call {
   /** The question of this call, if the call is continued now. */
   readonly continues?: StoredQuestion
   /**
-   * Called after all decisions, right before the tool runs: durable runs claim the effect here. If it throws, nothing runs.
+   * Called after all decisions, right before the tool runs, before the changes of a contained command are kept, and before
+   * calls that the tool makes: durable runs claim the effect here. If it throws, nothing happens.
    */
   readonly beforeRun?: (prepared: Prepared) => Promise<void>
   /** Called with the outcome as soon as it is recorded, before other calls of the same turn have ended. */
@@ -212,11 +213,9 @@ async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Pr
 
 async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): Promise<void> {
   const prepared = atGate(call, await prepare(runtime, call, progress))
-  await obtainApproval(runtime, call, prepared, progress, {
-    ...(prepared.request.tool.tryOut === undefined
-      ? {}
-      : { tryOut: () => tryOut(runtime, call, prepared, call.signal) }),
-  })
+  const canTry = prepared.request.tool.tryOut !== undefined
+  const live = canTry ? { tryOut: () => tryOut(runtime, call, prepared, call.signal) } : {}
+  await obtainApproval(runtime, call, prepared, progress, live)
   await reviewCall(runtime, call, prepared, progress)
   for (const hook of runtime.hooks.before) {
     const answer = await hook(prepared.request, prepared.judgement)
@@ -233,14 +232,15 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
   progress.output = presentOutput(runtime, output, progress)
 }
 
-async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): Promise<Prepared> {
+async function prepare(
+  runtime: CallRuntime,
+  call: Call,
+  progress: Partial<Progress> = {},
+): Promise<Prepared> {
   // Another process may belong to the same run.
   call.run.kept?.refresh(call.run.labels)
   const entry = await runtime.registry.resolve(call.tool)
-  if (progress !== undefined) {
-    progress.entry = entry
-    progress.risk = entry.risk
-  }
+  Object.assign(progress, { entry, risk: entry.risk })
   const { tool } = entry
   const input = validateInput(tool, call.input, call.tool)
   requireEnabled(runtime, call, entry)
@@ -265,13 +265,10 @@ async function prepare(runtime: CallRuntime, call: Call, progress?: Progress): P
     run: call.run,
     resolvePath,
   }
-  if (progress !== undefined) progress.access = access
+  progress.access = access
   const judgement = await runtime.permissions.judge(request)
-  if (progress !== undefined) {
-    progress.decision = judgement.decision
-    progress.mode = judgement.mode
-    progress.risk = judgement.risk
-  }
+  const { decision, mode, risk } = judgement
+  Object.assign(progress, { decision, mode, risk })
   return { entry, request, judgement }
 }
 
@@ -365,6 +362,7 @@ function toContext(
     files,
     permit: judgement.permit,
     ...own,
+    ...(call.beforeRun === undefined ? {} : { beforeRun: call.beforeRun }),
     ...heldLayer(call),
   }
   return { ...context, processes: runtime.openProcesses(context, request.tool.name) }

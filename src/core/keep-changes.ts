@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { type Access, LEAVING_LINK, NOT_UNDOABLE } from './access.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import type { JudgeRequest } from './decision.ts'
@@ -35,6 +36,8 @@ export async function keepChanges(
     const about: Prepared = { entry, request: asked, judgement, changes: proposed }
     const answer = await obtainApproval(runtime, call, about, progress, {})
     await reviewCall(runtime, call, about, progress)
+    // Whatever the line was thought to do, now it changes something.
+    await call.beforeRun?.(about)
     const paths = answer !== undefined && 'paths' in answer ? answer.paths : undefined
     return { keep: true, ...(paths === undefined ? {} : { paths }) }
   } catch (error) {
@@ -73,7 +76,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['denied', 'forbidden', 'needs_app
 /** What a file tool would have said of each of them. */
 function toAccess(effects: readonly Effect[], { fileBytes }: UndoLimits): Access[] {
   const parents = new Set(
-    effects.filter(({ change }) => change === 'created').map(({ path }) => parentOf(path)),
+    effects.filter(({ change }) => change === 'created').map(({ path }) => dirname(path)),
   )
   return effects.flatMap((effect): Access[] => {
     const { change, entry, path, before } = effect
@@ -84,8 +87,4 @@ function toAccess(effects: readonly Effect[], { fileBytes }: UndoLimits): Access
     const details = `${path} (${before?.size} bytes) is too large to be kept for undo.`
     return [{ kind, path }, ...(isLost ? [{ kind: 'custom' as const, name: NOT_UNDOABLE, details }] : [])]
   })
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/'))
 }

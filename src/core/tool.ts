@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { Access } from './access.ts'
+import type { Call } from './call.ts'
 import type { Effect } from './effects.ts'
 import type { Files, Receipts } from './files.ts'
 import type { Permit } from './permit.ts'
@@ -66,6 +67,8 @@ export interface ToolContext {
   readonly permit: Permit
   /** The layer of this call's command, if it already ran and its changes waited for an answer. */
   readonly heldLayer?: string
+  /** For calls that the tool makes: what they change is claimed as a change of this call. */
+  readonly beforeRun?: Call['beforeRun']
   /** Judges the changes of a contained command, and asks if the rules say so. */
   keepChanges(changes: ProposedChanges): Promise<KeptChanges>
   /** Reports changes that were not made through `files`. They count even if the tool fails later. */

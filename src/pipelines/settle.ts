@@ -26,8 +26,11 @@ export async function settle(
     const { tool, pipeline: inside, for_each: list } = pipeline.steps.find(each => each.id === id) ?? {}
     if (inside !== undefined && tries.run !== undefined) await requireSettled(parts, tries.run, options)
     const again = (): void => settled({ status: 'waiting', ...tries })
-    // The run of a panel knows itself what it has done. Reading twice does no harm.
-    if (tool === undefined || parts.runtime.registry.candidates(tool)[0]?.risk === 'low') again()
+    const known = tool === undefined ? undefined : parts.runtime.registry.candidates(tool)[0]
+    // Reading twice does no harm; a tool that makes calls, such as self_eval, does more than read.
+    const onlyReads = known?.risk === 'low' && known.tool.category !== 'Composite'
+    // The run of a panel knows itself what it has done.
+    if (tool === undefined || onlyReads) again()
     else if (retry.includes(id)) settled({ status: 'waiting', ...tries, waits: (waits ?? 0) + 1 })
     else if (skip.includes(id) && list === undefined)
       settled({ status: 'done', ...tries, text: '', data: null })

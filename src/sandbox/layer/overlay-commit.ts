@@ -86,19 +86,22 @@ export interface RecoveredOverlay {
  */
 export async function recoverOverlays(
   directory: string,
-  waiting: ReadonlySet<string> = new Set(),
+  waiting: () => Promise<ReadonlySet<string>> = async () => new Set(),
 ): Promise<RecoveredOverlay[]> {
   const recovered: RecoveredOverlay[] = []
   for (const name of existsSync(directory) ? readdirSync(directory) : []) {
     const folder = join(directory, name)
-    const isWaiting = waiting.has(name) && !existsSync(join(folder, 'journal'))
+    const isWaiting = async (): Promise<boolean> =>
+      !existsSync(join(folder, 'journal')) && (await waiting()).has(name)
     // A link leads to what is not ours.
     if (!isFolder(folder)) continue
     if (name.startsWith(DRAFT)) removeOldDraft(folder)
     else if (name.startsWith(GONE)) removeAbandoned(folder)
-    else if (isWaiting) continue
-    else if (!existsSync(join(folder, GIVEN_UP)) && takeOver(folder))
-      recovered.push({ folder, ...(await settle(folder)) })
+    else if (!existsSync(join(folder, GIVEN_UP)) && !(await isWaiting()) && takeOver(folder)) {
+      // Its call may have put the question, and left the layer to it, while we looked.
+      if (await isWaiting()) rmSync(join(folder, 'lock'), { force: true })
+      else recovered.push({ folder, ...(await settle(folder)) })
+    }
   }
   return recovered
 }

@@ -86,7 +86,8 @@ export async function runLayered(
     const reason = request.preview ? 'This was a preview' : 'The command was cut off'
     return { result, notKept: { reason, effects }, notes: [...dropped, `${reason}: ${wouldHave(effects)}`] }
   }
-  const layer = { changes, discard }
+  // A server that is stopped after its work does not say how the call ended.
+  const layer = { changes, discard, ...(isDone === undefined ? { ended: endOf(result) } : {}) }
   const isContained = context.permit.command?.contained === true
   const settled = isContained
     ? await settleContained(parts, request, context, { ...layer, more: { result, ran: request.notes() } })
@@ -117,7 +118,7 @@ export async function resumeLayered(
   // Written below.
   const { result, ran } = held.more as { result: SandboxResult; ran: unknown }
   const discard = (): void => removeOverlay(join(parts.places.overlays, name))
-  const settled = await settleContained(parts, request, context, { ...held, discard })
+  const settled = await settleContained(parts, request, context, { ...held, discard, ended: endOf(result) })
   return { result, ran, notKept: settled.notKept ?? null, notes: notesOf(settled, parts) }
 }
 
@@ -131,6 +132,8 @@ async function isAlone({ places, background }: CommandParts, name: string): Prom
 
 interface Layer {
   readonly changes: OverlayChanges
+  /** How the command ended: kept with its changes, so that both are known after a kill, or neither. */
+  readonly ended?: string
   discard(): void
 }
 
@@ -145,10 +148,10 @@ async function settleContained(
   parts: CommandParts,
   { tool }: Pick<LayeredRequest, 'tool'>,
   context: ProcessContext,
-  { changes, more, discard }: Layer & HeldLayer,
+  { changes, more, ...layer }: Layer & HeldLayer,
 ): Promise<Settled> {
   const refuse = (reason: string, effects: readonly Effect[]): Settled => {
-    discard()
+    layer.discard()
     return { effects: [], displaced: [], notKept: { reason, effects } }
   }
   // Times alone are no change that anybody could judge.
@@ -174,14 +177,14 @@ async function settleContained(
     if (!answer.keep) return refuse(answer.reason, proposed.effects)
     const chosen = answer.paths === undefined ? changes : selectChanges(changes, answer.paths)
     const permitted = { ...context, permit: withoutGuard(context.permit) }
-    const settled = await commit(parts, tool, permitted, { changes: chosen, discard })
+    const settled = await commit(parts, tool, permitted, { ...layer, changes: chosen })
     if (chosen === changes) return settled
     const kept = new Set(settled.effects.map(({ path }) => path))
     const left = proposed.effects.filter(({ path }) => !kept.has(path))
     return { ...settled, notKept: { reason: 'Only a part of its changes was kept.', effects: left } }
   } catch (error) {
     if (error instanceof Pending) leaveLayer(changes)
-    else if (!isDecided(changes)) discard()
+    else if (!isDecided(changes)) layer.discard()
     throw error
   }
 }
@@ -232,7 +235,7 @@ async function commit(
   parts: CommandParts,
   tool: string,
   context: ProcessContext,
-  { changes, discard }: Layer,
+  { changes, discard, ...how }: Layer,
 ): Promise<Settled> {
   if (changes.changes.length === 0) {
     // Times alone are no effect that is recorded, but `make` goes by them.
@@ -240,7 +243,7 @@ async function commit(
     else discard()
     return { effects: [], displaced: [] }
   }
-  const record = parts.undo().begin({ id: context.callId, run: context.runId, tool })
+  const record = parts.undo().begin({ id: context.callId, run: context.runId, tool, ...how })
   const effects: Effect[] = []
   try {
     const target = recordChanges(record, context.permit, changes, effects)

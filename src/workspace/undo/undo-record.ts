@@ -20,6 +20,8 @@ export interface CallReference {
   readonly id: string
   readonly run: string
   readonly tool: string
+  /** How its command ended, in words: the record holds all that the call did. */
+  readonly ended?: string
 }
 
 /**
@@ -55,6 +57,7 @@ export interface RecordHeader {
   readonly tool: string
   /** Milliseconds since 1970. */
   readonly at: number
+  readonly ended?: string
   /** The calls that this one took back. */
   readonly undoes?: readonly string[]
 }

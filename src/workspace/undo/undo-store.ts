@@ -74,8 +74,11 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
       // Says that this process lives: its pending records are not for others to settle.
       ownerLock ??= tryLock(ownerPath(places, owner))
       const at = now()
-      const id = `${unlessRemoved(places, () => nextInOrder(places, at))}-${owner}`
-      const header = { format: 1, id, call: call.id, run: call.run, tool: call.tool, at } as const
+      const order = unlessRemoved(places, () => nextInOrder(places, at))
+      const id = `${order}-${owner}`
+      const { run, tool, ended } = call
+      const how = ended === undefined ? {} : { ended }
+      const header = { format: 1, id, call: call.id, run, tool, at, ...how } as const
       return new ChangeRecord({
         places,
         header: undoes === undefined ? header : { ...header, undoes },
