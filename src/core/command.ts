@@ -79,4 +79,6 @@ export interface CommandPermit {
   readonly git: { readonly subcommands: readonly string[] }
   /** `NAME=value` that the line itself exports; nothing else becomes a variable of the run. */
   readonly exports: readonly string[]
+  /** A rule or an earlier answer allowed it: git takes no folder for a repository that merely looks like one. */
+  readonly unasked?: true
 }

@@ -1,5 +1,5 @@
 /**
- * Settings of a repository that a command may change: those that git's own commands write, and everyday ones that only
+ * Settings that a command may change in a repository: those that git's own commands write, and everyday ones that only
  * say how something is shown, named or joined. Hundreds of others make git, or a tool beside it, run a program or take
  * files and code from elsewhere (`core.fsmonitor`, `alias.*`, `filter.*`, `gc.recentObjectsHook`, …), and new ones come
  * with every release: what is not listed is for a person. In lower case, as git compares them.
@@ -55,8 +55,11 @@ export function settingForPerson(
   return null
 }
 
-function isHarmless(key: string, value: string): boolean {
+/** A setting that neither runs a program nor leads git to other files. */
+export function isHarmless(key: string, value: string): boolean {
   if (ADDRESS.test(key)) return isPlainAddress(value)
+  // Git's own monitor, or none; anything else is a program.
+  if (key === 'core.fsmonitor') return /^(true|false|yes|no|on|off|[01]|)$/i.test(value)
   // `!command` is a value, too.
   if (/^submodule\..+\.update$/.test(key)) return /^(checkout|rebase|merge|none)$/.test(value)
   return HARMLESS.some(pattern => pattern.test(key))

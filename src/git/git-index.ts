@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { isInside } from '../core/real-path.ts'
 import { indexEntriesOf } from './git-index-entries.ts'
+import { settingsOf } from './git-settings.ts'
 import { type Repository, readBounded, repositoryAbove, repositoryAt } from './repository.ts'
 
 /** What git tracks in a repository and the repositories inside it, by full paths. */
@@ -48,24 +49,13 @@ const MOST_REPOSITORIES = 200
 const SUBMODULE = 0o160000
 
 /** Not one whose files lie somewhere else, nor with hashes of another length. */
-function isOrdinary({ root, repository, foreign }: Repository): boolean {
-  if (foreign !== undefined) return false
-  return settingsOf(repository).every(text => {
-    if (text === null || /objectformat/i.test(text)) return false
-    const elsewhere = [...text.matchAll(/worktree\s*=\s*([^\n]*)/gi)].filter(
-      ([line]) => !/^worktreeconfig/i.test(line),
-    )
-    return elsewhere.every(([, value = '']) => resolve(repository, value.trim()) === root)
-  })
-}
-
-/** Texts of the configuration files of a repository; null for one that cannot be read. What they include is not followed. */
-export function settingsOf(repository: string): (string | null)[] {
-  // A worktree names the repository that it belongs to.
-  const shared = readBounded(join(repository, 'commondir'))?.toString().trim()
-  const folders = shared === undefined ? [repository] : [repository, resolve(repository, shared)]
-  return folders
-    .flatMap(folder => [join(folder, 'config'), join(folder, 'config.worktree')])
-    .filter(path => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
-    .map(path => readBounded(path)?.toString() ?? null)
+function isOrdinary(found: Repository): boolean {
+  if (found.foreign !== undefined) return false
+  return (
+    settingsOf(found)?.every(
+      ({ key, value }) =>
+        key !== 'extensions.objectformat' &&
+        (key !== 'core.worktree' || resolve(found.repository, value) === found.root),
+    ) === true
+  )
 }

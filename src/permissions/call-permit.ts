@@ -16,12 +16,19 @@ import { protectedFromGit, protectedReason } from './paths/protected-paths.ts'
 import { defaultVerdict } from './rules/defaults.ts'
 import { type Rule, speaksOfFiles } from './rules/rules.ts'
 
-/** What a call may do, from what was judged; `network` is the way out of its command, which may run contained instead. */
+interface CommandWays {
+  /** The way out of its command, which may run contained instead. */
+  readonly network: JudgeHost | undefined
+  readonly contained?: boolean
+  readonly unasked?: boolean
+}
+
+/** What a call may do, from what was judged. */
 export function createPermit(
   items: readonly Item[],
   request: JudgeRequest,
   context: DecideContext,
-  { network, contained = false }: { network: JudgeHost | undefined; contained?: boolean },
+  { network, contained = false, unasked = false }: CommandWays,
 ): Permit {
   const command = items.find(item => item.kind === 'execute')
   const judged = new Map<string, string>()
@@ -82,7 +89,7 @@ export function createPermit(
     })
     const { timeoutMs } = request.run.authority.commands
     return {
-      ...toCommandPermit(analysis, cwd, plan, { deniesChange, hidden, network, contained }),
+      ...toCommandPermit(analysis, cwd, plan, { deniesChange, hidden, network, contained, unasked }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     }
   }

@@ -31,13 +31,14 @@ export function toCommandPermit(
   analysis: CommandAnalysis,
   cwd: string,
   plan: CommandPlan | null,
-  { deniesChange, hidden, network, contained }: CommandRules,
+  { deniesChange, hidden, network, contained, unasked }: CommandRules,
 ): CommandPermit {
   return {
     cwd,
     plan,
     hidden,
     ...(contained ? { contained } : {}),
+    ...(unasked ? { unasked } : {}),
     ...(deniesChange === undefined ? {} : { deniesChange }),
     ...(network === undefined ? {} : { network }),
     git: { subcommands: gitSubcommands(analysis) },
@@ -59,6 +60,7 @@ export interface CommandRules {
   /** Undefined when the line has no network. */
   readonly network: JudgeHost | undefined
   readonly contained: boolean
+  readonly unasked: boolean
 }
 
 /**

@@ -111,7 +111,11 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       risk: riskOf(items, request, contained.works),
       access: toAccess(items),
       reasons: reasonsOf(items, judged, decision),
-      permit: createPermit(items, request, context, { network: network?.judge, contained: contained.works }),
+      permit: createPermit(items, request, context, {
+        network: network?.judge,
+        contained: contained.works,
+        unasked: decision.outcome === 'allow' && !contained.works,
+      }),
       ...(asked.length === 0 ? {} : { preview: previewOf(call, asked, context) }),
     }
   }

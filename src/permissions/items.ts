@@ -10,6 +10,7 @@ import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis, FoundCommand, GlobAccess } from './commands/types.ts'
 import { programsOf } from './git/git-programs.ts'
 import { analyzeUrl, type UrlFacts } from './network/network.ts'
+import { analyzeChange } from './paths/guarded-files.ts'
 import { analyzePath, type PathContext, type PathFacts, SENSITIVE_TO_READ } from './paths/paths.ts'
 import { expandGlob, isFolder } from './rules/globs.ts'
 
@@ -75,6 +76,8 @@ export function expandItems(
     if (!readsOnly && request.run.variables.size > 0) items.push(variablesItem(request.run))
     items.push(...unwalledItems(analysis, readsOnly, noSandbox()), ...pushItems(analysis))
     if (analysis.plan !== null) items.push(...unaskedItems(analysis, context, isDenied))
+    // Not only where it reads: what allows `git add` says nothing of the repositories it works in.
+    items.push(...repositoryItems(analysis))
   }
   return items
 }
@@ -100,11 +103,7 @@ function unaskedItems(
   isDenied: (path: string) => boolean,
 ): Item[] {
   const wholeMachine = analysis.trees.some(tree => tree.history !== true && realPathOf(tree.path) === '/')
-  return [
-    ...(wholeMachine ? [WHOLE_MACHINE] : []),
-    ...historyItems(analysis, context, isDenied),
-    ...repositoryItems(analysis),
-  ]
+  return [...(wholeMachine ? [WHOLE_MACHINE] : []), ...historyItems(analysis, context, isDenied)]
 }
 
 const WHOLE_MACHINE: Item = {
@@ -202,7 +201,7 @@ function repositoryItems({ repositories }: CommandAnalysis): Item[] {
       const details = `git would read files that lie somewhere else: ${foreign}.`
       return [{ kind: 'custom', name: 'unchecked-files', details, derived: false }]
     }
-    const why = starts === 'nothing' ? null : programsOf(path, starts === 'converters')
+    const why = programsOf(path, starts)
     if (why === null) return []
     const details = `git would start programs that the repository configures: ${why}.`
     return [{ kind: 'custom', name: REPOSITORY_PROGRAMS, details, derived: false }]
@@ -265,7 +264,8 @@ export function fileItem(
   derived: boolean,
   real: string = realFor(kind, path, resolvePath),
 ): FileItem {
-  return { kind, path, real, facts: analyzePath(real, context), derived }
+  const facts = (kind === 'file_read' ? analyzePath : analyzeChange)(real, context)
+  return { kind, path, real, facts, derived }
 }
 
 /** Deleting takes away the name itself, link or not; reading and writing act on what the name leads to. */

@@ -29,7 +29,6 @@ export function applyAction(call: Call, reason: string | null): void {
   raise(call, action.level, `\`${program}\` ${action.text}${because}.`, action.effects)
   for (const word of words) noteAssignment(call, word)
   touch(call, action)
-  if (program === 'git') gitReads(call)
   applyNetwork(call)
 }
 
@@ -42,15 +41,6 @@ function actionsOf(program: string, words: string[]): Action[] {
   const starts = subcommandStarts(program, ['', ...words]).map(start => start - 1)
   const found = [...new Set([0, ...starts])].map(find).filter(action => action !== null)
   return [...new Set(found)].sort((a, b) => LEVEL_SCORES[b.level] - LEVEL_SCORES[a.level])
-}
-
-/** Files that git prints, or takes into the repository, from where anything may print them. */
-function gitReads(call: Call): void {
-  const at = call.args.findIndex(arg =>
-    /^(?:add|hash-object|stage|update-index|merge-file|annotate)$/.test(arg.text ?? ''),
-  )
-  if (at === -1) return
-  for (const arg of operandsOf(call.args.slice(at + 1))) access(call, 'file_read', arg)
 }
 
 /** A program that is not in any table: it may do anything, and every word of it may be a file. */

@@ -1,9 +1,11 @@
 /** What a reading command reads, as access items that the engine judges. */
 import { posix } from 'node:path'
 import { isInside } from '../../core/real-path.ts'
-import { type Arg, seen } from './args.ts'
+import { type Arg, literalArg, seen } from './args.ts'
 import { type Call, raise } from './call.ts'
 import { goesUpAgain, specialFile } from './destructive-paths.ts'
+import type { GitCall } from './programs/git.ts'
+import { revisionReads } from './programs/git-content.ts'
 import type { ReaderVerdict, ReadItem } from './programs/special.ts'
 import { absolutePaths, addAccess, addGlob, globsIn, type Report, type Scope } from './state.ts'
 import type { RepositoryAccess } from './types.ts'
@@ -38,7 +40,34 @@ function recordRepositories({ report }: Call, scope: Scope, starts: RepositoryAc
   }
 }
 
-const STARTS: readonly RepositoryAccess['starts'][] = ['nothing', 'filters', 'converters']
+const STARTS: readonly RepositoryAccess['starts'][] = ['nothing', 'filters', 'converters', 'anything']
+
+/**
+ * What git prints, or takes into the repository, from where anything may print it: files that its words or the values of
+ * its options name, and `REV:PATH`. Of a line that does more than read.
+ */
+export function recordGitReads(call: Call, { subcommand, rest, directories }: GitCall): void {
+  const scope = inDirectories(call.scope, directories)
+  recordRepositories(call, scope, 'anything')
+  // Their words are addresses and refs on both sides of a colon.
+  if (/^(?:push|pull|fetch|clone|remote|submodule|ls-remote)$/.test(subcommand ?? '')) return
+  const record = (arg: Arg): void => recordItem(call, { arg, tree: false, content: true }, scope)
+  for (const [index, arg] of rest.entries()) {
+    const word = seen(arg)
+    const before = index === 0 ? '' : seen(rest[index - 1] ?? arg)
+    if (/^-\w*m$|^--m/.test(before)) continue
+    const joined = /^--[\w-]+=(.+)$/s.exec(word)?.[1] ?? /^-\w*?[FtXSfO](.+)$/s.exec(word)?.[1]
+    if (joined !== undefined) record(literalArg(joined))
+    if (word.startsWith('-')) continue
+    for (const item of revisionReads(arg)) if (item.fromRoot !== undefined) recordItem(call, item, scope)
+    const isText = /\s/.test(word) || NAMES_REVISIONS.test(subcommand ?? '')
+    if (!isText || /^-\w*[FtXSfO]$|^--[a-z-]+$/.test(before)) record(arg)
+  }
+}
+
+/** Words of these are branches and commits; a branch may be called as a file that holds secrets. */
+const NAMES_REVISIONS =
+  /^(?:checkout|switch|branch|tag|merge|rebase|cherry-pick|revert|reset|worktree|bisect|describe|config)$/
 
 function unknownFolder(call: Call): void {
   call.report.unresolved = true

@@ -19,7 +19,7 @@ import { startsProgram } from './programs/git-scripts.ts'
 import { judgeReader } from './programs/judge-reader.ts'
 import { READERS } from './programs/readers.ts'
 import type { ReaderVerdict } from './programs/special.ts'
-import { recordReads } from './reads.ts'
+import { recordGitReads, recordReads } from './reads.ts'
 import type { Wrapped } from './shell-wrappers.ts'
 import { absolutePaths, countStep, deeper, type Report, type Scope } from './state.ts'
 import type { FoundCommand, PlanWord } from './types.ts'
@@ -195,6 +195,7 @@ function judgeGit(call: Call): PlanWord[] | null {
   }
   const verdict = readGit(split)
   if (verdict.ok) return readPlan(call, verdict, split.directories)
+  recordGitReads(call, split)
   lookInside(call)
   applyAction(call, verdict.reason)
   return null

@@ -65,8 +65,8 @@ export interface TreeAccess {
 /** A folder in which git reads, and which programs that its repository names it may start there. */
 export interface RepositoryAccess {
   path: string
-  /** `filters` change file contents, `converters` turn files into text. */
-  starts: 'nothing' | 'filters' | 'converters'
+  /** `filters` change file contents, `converters` turn files into text, too; `anything`: hooks and all others. */
+  starts: 'nothing' | 'filters' | 'converters' | 'anything'
 }
 
 export interface InteractiveProgram {

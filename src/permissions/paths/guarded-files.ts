@@ -1,20 +1,56 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { isSystemError } from '../../core/errors.ts'
+import { dirname } from 'node:path'
 import { isInside } from '../../core/real-path.ts'
-import { settingsOf } from '../../git/git-index.ts'
-import { type Repository, repositoryAbove } from '../../git/repository.ts'
+import { dangersOf, type GitDanger } from '../../git/git-settings.ts'
+import { repositoryAbove } from '../../git/repository.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
-import { foldPath, type PathContext } from './paths.ts'
+import { analyzePath, foldPath, type PathContext, type PathFacts, SENSITIVE_TO_WRITE } from './paths.ts'
 import { RUN_BY_TOOLS } from './run-by-tools.ts'
 
 /**
  * Whether a command must not leave a change of this file behind: a tool would run it by itself later, and a file tool
  * would have asked.
  */
-export function isGuarded(realPath: string, { workspace }: PathContext): boolean {
+export function isGuarded(realPath: string, context: PathContext): boolean {
+  const { workspace } = context
   if (!isInside(realPath, workspace)) return false
   const path = foldPath(realPath.slice(workspace.length))
-  return RUN_BY_TOOLS.test(path) && !PACKAGE.test(path)
+  if (RUN_BY_TOOLS.test(path) && !PACKAGE.test(path)) return true
+  return dangersAround(dirname(realPath), context).some(({ paths }) =>
+    paths.some(named => isInside(path, foldPath(named.slice(workspace.length)))),
+  )
+}
+
+/** How careful to be with a change: settings of git can make any file one that the person's next git command runs. */
+export function analyzeChange(realPath: string, context: PathContext): PathFacts {
+  const facts = analyzePath(realPath, context)
+  if (facts.sensitivity >= SENSITIVE_TO_WRITE || !isInside(realPath, context.workspace)) return facts
+  const path = foldPath(realPath)
+  const danger = dangersAround(dirname(realPath), context).find(({ paths }) =>
+    // A folder that is moved here may bring the file along.
+    paths.map(foldPath).some(named => isInside(path, named) || isInside(named, path)),
+  )
+  return danger === undefined
+    ? facts
+    : { sensitivity: SENSITIVE_TO_WRITE, why: `git runs or reads it by itself (${danger.name})` }
+}
+
+// A context belongs to one call, and a command may change a hundred thousand files of a few folders.
+const known = new WeakMap<PathContext, Map<string, readonly GitDanger[]>>()
+
+/** What the repository of a folder and that of the workspace make dangerous. */
+function dangersAround(folder: string, context: PathContext): readonly GitDanger[] {
+  const ofFolders = known.get(context) ?? new Map<string, readonly GitDanger[]>()
+  known.set(context, ofFolders)
+  const before = ofFolders.get(folder)
+  if (before !== undefined) return before
+  const found = repositoryAbove(folder)
+  const outer = found?.root === context.workspace ? undefined : repositoryAbove(context.workspace)
+  const repositories = [found, outer?.root === found?.root ? undefined : outer]
+  const dangers = repositories.flatMap(each =>
+    each === undefined ? [] : (dangersOf(each, context.home) ?? dangersOf(each) ?? []),
+  )
+  ofFolders.set(folder, dangers)
+  return dangers
 }
 
 // Packages bring along what their authors use, and nobody works in one.
@@ -34,7 +70,7 @@ function isQuiet({ cwds }: FoundCommand): boolean {
   return (
     cwds?.every(folder => {
       const found = repositoryAbove(folder)
-      return found === undefined || (found.foreign === undefined && !runsPrograms(found))
+      return found === undefined || (found.foreign === undefined && dangersOf(found)?.length === 0)
     }) === true
   )
 }
@@ -50,16 +86,3 @@ function isPlainGit({ program, argv }: FoundCommand): boolean {
   if (program !== 'git' || !BRINGS_FILES.test(subcommand)) return false
   return rest.every(word => !word.startsWith('-') || HARMLESS_OPTION.test(word))
 }
-
-/** Whether git would run something of the repository's own on the way: hooks, filters, merge drivers. */
-function runsPrograms({ repository, shared = repository }: Repository): boolean {
-  if (settingsOf(repository).some(text => text === null || STARTS_PROGRAMS.test(text))) return true
-  if (existsSync(`${shared}/config.worktree`)) return true
-  try {
-    return readdirSync(`${shared}/hooks`).some(name => !name.endsWith('.sample'))
-  } catch (error) {
-    return !isSystemError(error) || error.code !== 'ENOENT'
-  }
-}
-
-const STARTS_PROGRAMS = /hookspath|fsmonitor|include|worktree\s*=|\[\s*(filter|merge|alias|credential|diff)/i

@@ -27,7 +27,12 @@ export function environmentFor(
   // Variables of earlier calls could change what a line does that was judged by its words alone.
   const own =
     permit.plan === null ? { ...Object.fromEntries(call.run.variables), ...call.additions } : NEUTRAL_GIT
-  return { ...base, ...(permit.contained === true ? CONTAINED : {}), ...own, [MARKER]: call.id }
+  return {
+    ...base,
+    ...(permit.contained === true ? CONTAINED : permit.unasked === true ? UNASKED : {}),
+    ...own,
+    [MARKER]: call.id,
+  }
 }
 
 // A repository can name programs that git runs by itself: monitors, hooks, editors. Lines that run without a person's
@@ -82,6 +87,9 @@ const CONTAINED = {
   // `git diff` would write the index anew, a change that nobody wants to be told of.
   ...gitSettings([['diff.autoRefreshIndex', 'false']]),
 }
+
+/** A folder that a line brings along could have the layout of a repository, with settings and hooks. */
+const UNASKED = gitSettings([['safe.bareRepository', 'explicit']])
 
 // What steers programs rather than telling them something: how later commands are found, started, built, configured,
 // shown or connected. A person approved the line that exported it, not what a later line would then do.
