@@ -99,7 +99,7 @@ export function createClient({ url, token }: ClientOptions): Client {
   }
   const request = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const content = body === undefined ? {} : { body: JSON.stringify(body) }
-    const response = await fetch(`${url}${path}`, { method, headers, ...content })
+    const response = await fetch(`${url}${path}`, { method, headers, redirect: 'error', ...content })
     const text = await response.text()
     if (!response.ok) throw toProblem(response.status, text)
     // What a route answers is described in /api/openapi.json; the caller says which it is.
@@ -146,6 +146,7 @@ async function* readEvents(
     try {
       const response = await fetch(`${url}/api/events?${query}`, {
         headers,
+        redirect: 'error',
         ...(signal == null ? {} : { signal }),
       })
       if (!response.ok) throw toProblem(response.status, await response.text())

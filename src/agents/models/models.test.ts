@@ -118,6 +118,27 @@ describe.each(KINDS)('a model of the kind %s', (kind, path) => {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(SECRET)
   })
 
+  test.each([301, 302, 303, 307, 308])(
+    'a redirect with the status %i takes neither the key nor the conversation elsewhere',
+    async status => {
+      const thief = await startMockVendor()
+      try {
+        for (const location of [`${thief.url}/v1/messages?all=${SECRET}`, '/elsewhere', '//', '']) {
+          vendor.play({ status, headers: { location } })
+          const asked = vendor.requests.length
+          const error = await modelOf(kind, path)
+            .respond(request())
+            .catch((thrown: Error) => thrown)
+          expect(error).toMatchObject({ kind: 'failed', message: expect.stringContaining('redirects') })
+          expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(SECRET)
+          expect([thief.requests, vendor.requests.length - asked]).toEqual([[], 1])
+        }
+      } finally {
+        await thief.close()
+      }
+    },
+  )
+
   test('Retry-After is honoured, in seconds and in milliseconds', async () => {
     vendor.play(
       { status: 429, headers: { 'retry-after': '7' } },
