@@ -181,6 +181,36 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     )
   })
 
+  it('take no name of another provider, also of one that is held, off or not up yet', async () => {
+    const test = await open(
+      '[mcp.hub]\ncommand = ["/nonexistent/hub"]\n[mcp.spare]\nenabled = false\nurl = "http://127.0.0.1:9/"\n[tools.cli.aliases]\nnot_here = "/nonexistent/program"\n',
+    )
+    test.write('.kogu/scripts/deploy_all.sh', '#!/bin/sh\n# kogu tool\n# description = "Deploys"\n')
+    const create = async (name: string): Promise<string> =>
+      (await test.runtime.call({ tool: 'create_tool', input: { ...REVERSE, name } })).text
+    const server = ['hub__deploy', 'HUB__x', 'spare__x', 'any__thing', 'hub--deploy', 'hub_-deploy', 'x___y']
+    const kept = ['hub', 'Spare', 'mcp', 'dynamic', 'builtin', 'script', 'not_here', 'NotHere', 'deploy-all']
+    for (const name of [...server, ...kept])
+      expect(await create(name)).toBe(`Error: "${name}" is a reserved name`)
+    expect(await create('string-reverse')).toContain('Created')
+    expect(await create('string_reverse')).toMatch(/^Error: A tool named "string-reverse" already exists/)
+  })
+
+  it('that were made with the name of an MCP server hold it no longer', async () => {
+    const test = await open('language = "en"')
+    await test.runtime.call({ tool: 'create_tool', input: REVERSE })
+    const stored = test.runtime.dynamic?.find('string_reverse')
+    if (stored === undefined) throw new Error('no tool')
+    const { openDynamicTools } = await import('../src/store/dynamic-tools.ts')
+    const { tools: project, userTools: user, toolLedger: ledger } = test.runtime.places
+    const store = openDynamicTools({ project, user, ledger, prepare: () => undefined })
+    await store.save({ ...stored.tool, id: 'dt_0123456789ab', name: 'hub__deploy' })
+    await test.runtime.registry.refresh('dynamic')
+    expect(test.runtime.registry.candidates('hub__deploy')).toEqual([])
+    expect(test.runtime.registry.problems().join()).toContain('hub__deploy is skipped: names with __')
+    expect(test.runtime.registry.candidates('string_reverse')).toHaveLength(1)
+  })
+
   it('fail in the documented words', async () => {
     const { runtime } = await open('language = "ja"\n[tools.dynamic]\nmax_tools = 2')
     const call = async (tool: string, input: unknown): Promise<string> =>

@@ -11,6 +11,7 @@ import { innerRunId } from '../dynamic/host.ts'
 import type { DynamicParts, InnerCall, PastCall } from '../dynamic/parts.ts'
 import { dynamicProvider } from '../dynamic/provider.ts'
 import type { DynamicStore } from '../dynamic/store.ts'
+import { scriptFolders } from '../providers/script/script-folders.ts'
 import { createIsolates, type Isolates } from '../sandbox/isolate/isolates.ts'
 import { findUsableSystem } from '../sandbox/walls/detect-usable.ts'
 import { openDynamicTools } from '../store/dynamic-tools.ts'
@@ -96,11 +97,28 @@ function composeDynamic(options: DynamicOptions): ComposedDynamic {
       }
     },
     call: createInnerCalls(calls, options.web),
-    takenNames: () => calls().registry.names(),
+    takenNames: async () => [...calls().registry.names(), ...(await keptNames(calls().registry, options))],
     history: run => readHistory(places.audit, run),
     now: () => new Date(),
   }
   return { parts, close: () => made.isolates?.close() }
+}
+
+/** Names that no tool answers to now, but may soon: a model must not be there first. */
+async function keptNames(
+  registry: Registry,
+  { loaded: { config, workspace }, places }: DynamicOptions,
+): Promise<string[]> {
+  const { findScripts } = await import('../providers/script/find-scripts.ts')
+  const { mcp, tools } = config
+  const folders = scriptFolders(places.state, workspace.root, tools.scripts.folders)
+  return [
+    // `mcp:hub`
+    ...registry.statistics().flatMap(({ id }) => id.split(':')),
+    ...[...Object.keys(mcp), ...tools.mcp.servers.map(({ name }) => name)],
+    ...[...Object.keys(tools.cli.aliases), ...Object.keys(tools.custom)],
+    ...folders.flatMap(folder => findScripts(folder, process.execPath).scripts.map(({ name }) => name)),
+  ]
 }
 
 /** Calls of code: in a run below the caller's, whose authority is the caller's, narrowed to what the tool declared. */

@@ -7,6 +7,7 @@ import {
   type Capabilities,
   type DynamicTool,
   type Example,
+  isServerTool,
   NO_CAPABILITIES,
   TOOL_NAME,
   type ToolParameterDefinition,
@@ -45,7 +46,7 @@ export async function buildTool(
   replaces?: DynamicTool,
 ): Promise<DynamicTool> {
   const { texts, settings } = parts
-  checkName(wanted.name, parts, replaces)
+  await checkName(wanted.name, parts, replaces)
   if (JSON.stringify(wanted).length > MOST_DEFINITION)
     throw refusal(parts, texts.errors.invalidCode(`more than ${MOST_DEFINITION} characters in all`))
   if (wanted.description.trim() === '') throw refusal(parts, texts.errors.descriptionRequired)
@@ -112,18 +113,23 @@ function allowedKinds({ network, tools }: Capabilities): SafetyKind[] {
   return [...new Set<SafetyKind>([...(network.length > 0 ? (['network-access'] as const) : []), ...kinds])]
 }
 
-function checkName(name: string, parts: DynamicParts, replaces: DynamicTool | undefined): void {
+async function checkName(
+  name: string,
+  parts: DynamicParts,
+  replaces: DynamicTool | undefined,
+): Promise<void> {
   const { errors } = parts.texts
   if (name.trim() === '') throw refusal(parts, errors.nameRequired)
   if (name.length > 64) throw refusal(parts, errors.nameLength)
   if (!TOOL_NAME.test(name)) throw refusal(parts, errors.nameFormat)
-  if (RESERVED.includes(name.toLowerCase())) throw refusal(parts, errors.nameReserved(name))
+  if (RESERVED.includes(name.toLowerCase()) || isServerTool(name))
+    throw refusal(parts, errors.nameReserved(name))
   const stored = parts.store.list().map(({ tool }) => tool)
-  const same = stored.find(tool => tool.name.toLowerCase() === name.toLowerCase())
-  if (same !== undefined && same.id !== replaces?.id)
-    throw refusal(parts, errors.duplicate(name, same.id), 'conflict')
   // `read-file` is as good as `read_file` to whoever reads a question.
-  if (same === undefined && parts.takenNames().map(plain).includes(plain(name)))
+  const same = stored.find(tool => plain(tool.name) === plain(name))
+  if (same !== undefined && same.id !== replaces?.id)
+    throw refusal(parts, errors.duplicate(same.name, same.id), 'conflict')
+  if (same === undefined && (await parts.takenNames()).map(plain).includes(plain(name)))
     throw refusal(parts, errors.nameReserved(name))
   if (replaces === undefined && stored.length >= parts.settings.maxTools)
     throw refusal(parts, errors.tooMany(parts.settings.maxTools), 'failed')

@@ -106,6 +106,11 @@ export interface DynamicTool {
 
 export const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
+/** `server__tool`, or what looks like it: of MCP servers, also of one that is not up yet or that nobody trusts yet. */
+export function isServerTool(name: string): boolean {
+  return /[-_]{2}/.test(name)
+}
+
 export function toolId(name: string, code: string): string {
   return `dt_${hash('sha256', `${name}:${code}`).slice(0, 12)}`
 }

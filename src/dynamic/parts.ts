@@ -17,8 +17,8 @@ export interface DynamicParts {
   note(action: AuditAction, details: Readonly<Record<string, unknown>>): void
   /** A call from inside code, in a run below that of the tool's caller. */
   call(request: InnerCall): Promise<CallResult>
-  /** Names that tools of other providers answer to, in lower case. */
-  takenNames(): readonly string[]
+  /** Names of other providers and of their tools, also of those that are held, off or not up yet. */
+  takenNames(): Promise<readonly string[]>
   /** Calls of a run so far, the oldest first, from the audit log. */
   history(run: string): Promise<readonly PastCall[]>
   now(): Date

@@ -2,6 +2,7 @@ import type { FSWatcher } from 'node:fs'
 import { followFolder } from '../core/follow-folder.ts'
 import { type OnTools, PRIORITY, type Provider } from '../core/provider.ts'
 import type { AnyTool } from '../core/tool.ts'
+import { isServerTool } from './definition.ts'
 import { dynamicTools } from './five-tools.ts'
 import type { DynamicParts } from './parts.ts'
 import type { StoredTool } from './store.ts'
@@ -46,6 +47,7 @@ function makeOne(
   problems: string[],
 ): AnyTool[] {
   try {
+    if (isServerTool(stored.tool.name)) throw new Error('names with __ are for the tools of MCP servers')
     return [make(stored, parts)]
   } catch (error) {
     problems.push(`${stored.tool.name} is skipped: ${error instanceof Error ? error.message : String(error)}`)
