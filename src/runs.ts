@@ -6,6 +6,7 @@ import type { LoopState } from './agents/loop-state.ts'
 import type { Message } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
 import { isPlan, toPlan } from './agents/plan.ts'
+import { createPurse } from './agents/purse.ts'
 import { type Control, createControl } from './agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from './agents/run-record.ts'
 import { createRunsAtWork } from './agents/runs-at-work.ts'
@@ -268,7 +269,7 @@ async function takeTurns(
     ...{ run, execution: run.execution, core, store, model, orchestrates, emit },
     ...{ limits: spec.limits, temperature: spec.temperature, maxTokens: spec.maxTokens, system: spec.system },
     ...{ signal: control.signal, control, depth: 0, nested: { count: 0 } },
-    purse: { share: 1, aside: { tokens: 0 } },
+    purse: createPurse(),
     slots: createSlots(loaded.config.agents.max_parallel),
     tell: event => onEvent?.(event),
   }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../src/agents/events.ts'
@@ -11,7 +11,7 @@ import { openRuns, type Runs } from '../src/runs.ts'
 import { type Database, openDatabase } from '../src/store/database/database.ts'
 import { listCallsOfRun } from '../src/store/tables/tool-executions.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
-import { startMockVendor } from './support/mock-vendor.ts'
+import { startMockVendor, type VendorRequest } from './support/mock-vendor.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 
 // Agents that have parts of their task done by other agents, played by rehearsals, over the real runtime and database.
@@ -70,6 +70,8 @@ async function open(script: string, { config = '', approver = laterApprover as A
       .then(work)
   return { runtime, workspace, start, resume: async (id: string) => work(await opened.take(id)) }
 }
+
+const write = (path: string) => ({ name: 'write_file', input: { path, content: 'x', create_dirs: true } })
 
 const MAKE = (name: string) =>
   `tool = "create_sub_agent"\ninput = { name = "${name}", description = "d", system_prompt = "You are ${name}." }`
@@ -211,8 +213,52 @@ describe('sub-agents', () => {
     const { start } = await open(script, { config: 'mode = "accept-edits"\n' })
     const { record } = await start({ limits: { maxTurns: 20, maxCalls: 2 } })
     expect(record).toMatchObject({ status: 'failed', stopReason: 'limit_reached' })
-    expect(record.error).toBe('It has made 3 calls; the limit is 2.')
+    expect(record.error).toBe('It has made 2 calls; the limit is 2.')
   })
+
+  test.each([
+    [6, 1],
+    [10, 5],
+    [100, 20],
+  ])(
+    'with at most %i calls, four children side by side make %i writes together',
+    async (maxCalls, writes) => {
+      const vendor = await startMockVendor()
+      try {
+        const create = {
+          name: 'create_sub_agent',
+          input: { name: 'a', description: 'd', system_prompt: 's' },
+        }
+        const results = ({ body }: VendorRequest): string[] =>
+          body.messages.flatMap(({ role, content }: { role: string; content: string }) =>
+            role === 'tool' ? [content] : [],
+          )
+        vendor.play(request => {
+          const [first] = results(request)
+          const text = JSON.stringify(request.body.messages)
+          const part = /Part (\d)/.exec(text)?.[1]
+          if (part !== undefined && !text.includes('Do it'))
+            return first === undefined
+              ? { calls: [0, 1, 2, 3, 4].map(each => write(`made/${part}-${each}.txt`)) }
+              : { text: 'Done.' }
+          if (first === undefined) return { calls: [create] }
+          const { agent_id } = JSON.parse(first)
+          const execute = (input: string) => ({ name: 'execute_sub_agent', input: { agent_id, input } })
+          return text.includes('Part')
+            ? { text: 'All done.' }
+            : { calls: [1, 2, 3, 4].map(each => execute(`Part ${each}`)) }
+        })
+        const local = `mode = "accept-edits"\n[providers.local]\nkind = "openai-compatible"\nbase_url = "${vendor.url}/v1"\n`
+        const { start, workspace } = await open('', { config: local })
+        const { record } = await start({ model: 'local/tea', limits: { maxTurns: 20, maxCalls } })
+        expect(record.stopReason).toBe(maxCalls === 100 ? 'end_turn' : 'limit_reached')
+        expect(readdirSync(join(workspace, 'made'))).toHaveLength(writes)
+        expect(record.calls).toBe(1 + 4 + writes)
+      } finally {
+        await vendor.close()
+      }
+    },
+  )
 
   test('children side by side share the room that the limits leave, instead of each having all of it', async () => {
     const vendor = await startMockVendor()

@@ -3,10 +3,11 @@ import type { CallFinished } from '../core/audit.ts'
 import type { CallResult, Prepared } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
 import { spendMoney } from '../core/run.ts'
-import { type Purse, roomForAnswer, type Spent } from './limits.ts'
+import { isTaken, roomForAnswer, type Spent } from './limits.ts'
 import {
   afterAsking,
   askModel,
+  callsLeft,
   checkBefore,
   type LoopContext,
   makeCalls,
@@ -14,9 +15,10 @@ import {
   withoutAnswer,
   withTime,
 } from './loop.ts'
-import { afterCalls, type LoopState, type Outcome, withMessages } from './loop-state.ts'
+import { afterCalls, countMade, end, type LoopState, type Outcome, withMessages } from './loop-state.ts'
 import type { ToolUseBlock } from './messages.ts'
 import { costOf, totalTokens, type Usage } from './model.ts'
+import { type Purse, setAside } from './purse.ts'
 import { type AgentCall, type CallParts, callAndTell } from './run-agent.ts'
 
 // One turn of a run that survives its process: the request to the model is one step, the calls it asks for are the next.
@@ -70,8 +72,8 @@ export class LostRun extends Error {
 export interface TurnContext extends Omit<LoopContext, 'callTools'> {
   readonly run: string
   readonly store: TurnStore
-  /** Undefined for an agent that works alone. */
-  readonly purse?: Purse | undefined
+  /** Of all agents of the run. */
+  readonly purse: Purse
   /** The calls of this turn wait until a person has seen them all. */
   readonly holdsCalls?: boolean
   readonly calls: Omit<CallParts, 'durable' | 'signal' | 'emit'>
@@ -92,41 +94,56 @@ export async function takeDurableTurn(context: TurnContext): Promise<void> {
 
 /** `fresh`: the model has asked for these calls just now, so that nobody can have begun them. */
 async function answerStep(context: TurnContext): Promise<{ calls: boolean; fresh: boolean }> {
-  const { store, model, signal, purse, maxTokens = Number.POSITIVE_INFINITY } = context
+  const { store, model, signal, purse } = context
   const started = performance.now()
   const state = await store.load()
   if (state.pending.length > 0) return { calls: true, fresh: false }
-  const [said, elsewhere] = await Promise.all([store.messages(), store.spentElsewhere()])
+  const said = await store.messages()
   if (state.ending !== null && said.length === 0) return { calls: false, fresh: false }
   const asked = withMessages(
     state,
     said.map(({ content }) => content),
   )
   for (const { content } of said) context.emit({ type: 'message.received', text: content })
-  const loop = { ...toLoopContext(context), elsewhere }
-  const stopped = checkBefore(asked, loop)
-  const room = stopped === undefined ? roomForAnswer(asked, { ...loop, purse }) : 0
-  return withRoom(purse, Math.min(room, maxTokens, model.capabilities.maxOutput ?? maxTokens), async () => {
-    const next: Answered = stopped === undefined ? await ask(asked, { ...loop, room }) : { state: stopped }
+  const { stopped, loop, release } = await reserveAnswer(context, asked)
+  try {
+    const next: Answered = stopped === undefined ? await ask(asked, loop) : { state: stopped }
     // A request that was given up for a pause has not happened.
     if (next.state.ending?.stopReason === 'cancelled' && signal.aborted) return { calls: false, fresh: false }
     const costUsd = next.usage === undefined ? null : costOf(next.usage.usage, model.price)
     if (costUsd !== null) spendMoney(context.calls.run, costUsd)
+    if (next.usage !== undefined)
+      purse.largest.request = Math.max(purse.largest.request, requestTokens(next.usage.usage))
     const usage = next.usage === undefined ? {} : { usage: { ...next.usage, costUsd } }
-    await store.save(withTime(next.state, started, 0), { taken: said.map(({ id }) => id), ...usage })
+    const saved = { taken: said.map(({ id }) => id), ...usage }
+    await purse.inTurn(() => store.save(withTime(next.state, started, 0), saved).finally(release))
     return { calls: next.state.pending.length > 0, fresh: true }
+  } finally {
+    release()
+  }
+}
+
+/** Sets aside what the next request may use up; `stopped`: a limit does not let it happen. */
+async function reserveAnswer(context: TurnContext, asked: LoopState) {
+  const { store, model, purse, maxTokens = Number.POSITIVE_INFINITY } = context
+  return purse.inTurn(async () => {
+    const spent = await store.spentElsewhere()
+    // Who has been told that no call is left is not asked for more of them.
+    const calls = spent.calls + (asked.turn === 0 ? 0 : purse.aside.calls)
+    const loop = { ...toLoopContext(context), elsewhere: { ...spent, calls }, purse }
+    const stopped =
+      checkBefore(asked, loop) ??
+      (isTaken(asked, loop) ? end(asked, 'limit_reached', 'Agents beside it use up its limit.') : undefined)
+    if (stopped !== undefined) return { stopped, loop, release: () => undefined }
+    const room = roomForAnswer(asked, loop)
+    const longest = Math.min(room, maxTokens, model.capabilities.maxOutput ?? maxTokens)
+    const release = setAside(purse, 'tokens', longest + purse.largest.request)
+    return { stopped, loop: { ...loop, room }, release }
   })
 }
 
-/** Nobody else takes this room until what was really used of it is written down. */
-async function withRoom<T>(purse: Purse | undefined, room: number, work: () => Promise<T>): Promise<T> {
-  if (purse === undefined || !Number.isFinite(room)) return work()
-  purse.aside.tokens += room
-  try {
-    return await work()
-  } finally {
-    purse.aside.tokens -= room
-  }
+function requestTokens({ input, cached, cacheWrite }: Usage): number {
+  return input + cached + cacheWrite
 }
 
 interface Answered {
@@ -165,11 +182,12 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
   const open = {
     ...state,
     pending: state.pending.filter(use => !before.known.has(use.id)),
-    calls: state.calls + before.known.size,
+    calls: state.calls + countMade(before.known.values()),
   }
+  const { release, ...reserved } = await reserveCalls(context, open)
   const outcomes = await makeCalls(open, {
     ...context,
-    ...(context.limits.maxCalls === undefined ? {} : { elsewhere: await store.spentElsewhere() }),
+    ...reserved,
     callTools: async uses => {
       const results = await callAndTell(uses, parts)
       results.forEach((result, index) => {
@@ -185,14 +203,34 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
       })
       return results
     },
+  }).catch(error => {
+    release()
+    throw error
   })
   const waits = ({ id }: ToolUseBlock): boolean => givenUp.has(id) || waiting.some(each => each.use === id)
   for (const outcome of outcomes) if (!waits(outcome.use)) before.known.set(outcome.use.id, outcome)
   const all = state.pending.flatMap(use => before.known.get(use.id) ?? [])
   const waitedMs = all.reduce((sum, outcome) => sum + outcome.waitMs, 0)
-  const answered = all.map(({ use, result }): Outcome => ({ use, result: shorten(result) }))
+  const answered = all.map(
+    ({ result, waitMs: _, ...outcome }): Outcome => ({ ...outcome, result: shorten(result) }),
+  )
   const next = waiting.length + givenUp.size > 0 ? { ...state, answered } : afterCalls(state, all)
-  await store.save(withTime(next, started, waitedMs), { calls: executed, waiting })
+  const saved = { calls: executed, waiting }
+  await context.purse.inTurn(() => store.save(withTime(next, started, waitedMs), saved).finally(release))
+}
+
+/** Sets aside the calls that the limit lets happen: agents beside this one must not make the same ones. */
+async function reserveCalls(
+  { store, purse, limits }: TurnContext,
+  state: LoopState,
+): Promise<{ elsewhere?: Spent; release: () => void }> {
+  if (limits.maxCalls === undefined) return { release: () => undefined }
+  return purse.inTurn(async () => {
+    const spent = await store.spentElsewhere()
+    const elsewhere = { ...spent, calls: spent.calls + purse.aside.calls }
+    const wanted = Math.min(state.pending.length, callsLeft(state, { limits, elsewhere }))
+    return { elsewhere, release: setAside(purse, 'calls', wanted) }
+  })
 }
 
 /** Reading, and the work of a sub-agent, that a pause has cut off has not happened: it is done when the run goes on. */

@@ -1,5 +1,6 @@
 import type { LoopState } from './loop-state.ts'
 import { type Price, totalTokens } from './model.ts'
+import type { Purse } from './purse.ts'
 
 /** What a run may use up. Undefined: no limit of this kind. */
 export interface RunLimits {
@@ -57,36 +58,38 @@ export interface Spent {
   readonly calls: number
 }
 
-const ALONE: Purse = { share: 1, aside: { tokens: 0 } }
+const ALONE = { share: 1, aside: { tokens: 0 }, largest: { request: 0 } }
 const NOTHING: Spent = { costUsd: 0, tokens: 0, calls: 0 }
 /** Shorter answers are of no use to anybody. */
 const LEAST_ANSWER = 256
-
-/** What agents that work side by side leave each other of the limits that they have together. */
-export interface Purse {
-  /** Of one agent: the part of what is left that one answer of it may take. */
-  readonly share: number
-  /** Of all agents of a run: tokens set aside for answers that are under way. */
-  readonly aside: { tokens: number }
-}
 
 interface RoomParts {
   readonly limits: RunLimits
   readonly model: { readonly price: Price | null }
   readonly elsewhere?: Spent
-  readonly purse?: Purse | undefined
+  readonly purse?: Pick<Purse, 'share' | 'largest'> & { readonly aside: { readonly tokens: number } }
 }
 
 /** How many tokens an answer may have, so that one long answer does not go far beyond a limit. Infinity: any number. */
 export function roomForAnswer(state: LoopState, parts: RoomParts): number {
-  const { limits, elsewhere = NOTHING, purse = ALONE } = parts
+  const { share, aside, largest } = parts.purse ?? ALONE
+  const left = tokensLeft(state, parts)
+  return Math.max(LEAST_ANSWER, Math.floor(Math.min(left * share, left - aside.tokens) - largest.request))
+}
+
+/** Whether requests of other agents that are under way may use up all that is left. */
+export function isTaken(state: LoopState, parts: RoomParts): boolean {
+  const { aside, largest } = parts.purse ?? ALONE
+  return aside.tokens > 0 && tokensLeft(state, parts) - aside.tokens < largest.request + LEAST_ANSWER
+}
+
+function tokensLeft(state: LoopState, { limits, elsewhere = NOTHING, model }: RoomParts): number {
   const { maxCostUsd, maxTokens } = limits
-  const { price } = parts.model
+  const { price } = model
   const tokens = (maxTokens ?? Number.POSITIVE_INFINITY) - totalTokens(state.usage) - elsewhere.tokens
   const money = (maxCostUsd ?? Number.POSITIVE_INFINITY) - (state.costUsd ?? 0) - elsewhere.costUsd
   const paid = price === null || price.output === 0 ? Number.POSITIVE_INFINITY : (money / price.output) * 1e6
-  const left = Math.min(tokens, paid)
-  return Math.max(LEAST_ANSWER, Math.floor(Math.min(left * purse.share, left - purse.aside.tokens)))
+  return Math.min(tokens, paid)
 }
 
 /** The sentence about the first limit that does not let the next request happen, if there is one. */

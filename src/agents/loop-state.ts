@@ -141,6 +141,13 @@ function cutShort(reason: ModelResponse['stopReason']): { error?: string } {
 export interface Outcome {
   readonly use: ToolUseBlock
   readonly result: Pick<CallResult, 'ok' | 'text' | 'error' | 'images'>
+  /** The limit of calls did not let it happen. */
+  readonly isBeyond?: true
+}
+
+/** Calls that count. */
+export function countMade(outcomes: Iterable<Outcome>): number {
+  return [...outcomes].filter(({ isBeyond }) => isBeyond !== true).length
 }
 
 const REPEATED = 3
@@ -161,7 +168,7 @@ export function afterCalls(state: LoopState, outcomes: readonly Outcome[]): Loop
     messages: [...state.messages, { role: 'user', content }],
     pending: [],
     answered: [],
-    calls: state.calls + outcomes.length,
+    calls: state.calls + countMade(outcomes),
     recent: recent.slice(-REMEMBERED),
   }
   if (!seen.some(count => count >= MOST_REPEATED)) return next

@@ -223,9 +223,10 @@ export async function makeCalls(
   const answered = new Map<string, Outcome & { waitMs: number }>()
   const left = callsLeft(state, context)
   for (const [index, use] of state.pending.entries()) {
-    const result =
-      index < left ? answerDirectly(use, state.messages) : overLimit(context.limits, index - left + 1)
-    if (result !== undefined) answered.set(use.id, { use, result, waitMs: 0 })
+    const isBeyond = index >= left
+    const result = isBeyond ? overLimit(context.limits) : answerDirectly(use, state.messages)
+    if (result !== undefined)
+      answered.set(use.id, { use, result, waitMs: 0, ...(isBeyond ? { isBeyond } : {}) })
   }
   const real = state.pending.filter(use => !answered.has(use.id))
   const results = real.length === 0 ? [] : await context.callTools(real)
@@ -237,12 +238,16 @@ export async function makeCalls(
 }
 
 /** How many calls of this turn the limit lets happen. */
-function callsLeft({ calls }: LoopState, { limits: { maxCalls }, elsewhere }: LoopContext): number {
-  return maxCalls === undefined ? Number.POSITIVE_INFINITY : maxCalls - calls - (elsewhere?.calls ?? 0)
+export function callsLeft(
+  { calls }: LoopState,
+  { limits: { maxCalls }, elsewhere }: Pick<LoopContext, 'limits' | 'elsewhere'>,
+): number {
+  if (maxCalls === undefined) return Number.POSITIVE_INFINITY
+  return Math.max(0, maxCalls - calls - (elsewhere?.calls ?? 0))
 }
 
-function overLimit({ maxCalls = 0 }: RunLimits, beyond: number): Outcome['result'] {
-  const message = `Call ${maxCalls + beyond} was not made: the run may make ${maxCalls} calls in all.`
+function overLimit({ maxCalls = 0 }: RunLimits): Outcome['result'] {
+  const message = `This call was not made: the run may make ${maxCalls} calls in all.`
   return { ok: false, text: message, error: { code: 'forbidden', message, hint: null } }
 }
 

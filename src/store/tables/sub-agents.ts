@@ -152,7 +152,7 @@ export async function spentElsewhere(
   const [row] = await query<{ costUsd: number; tokens: number; calls: number }>(
     `SELECT coalesce(sum((state->>'costUsd')::float8), 0) + review.cost AS "costUsd",
        (coalesce(sum((token_usage->>'total')::float8), 0) + review.tokens)::float8 AS tokens,
-       coalesce(sum((state->>'calls')::int), 0)::int AS calls
+       coalesce(sum((state->>'calls')::int + coalesce(jsonb_array_length(state->'answered'), 0)), 0)::int AS calls
      FROM (${REVIEWS}) review LEFT JOIN agent_executions ON workflow_run_id = $1 AND id <> $2
      GROUP BY review.cost, review.tokens`,
     [run, execution],
