@@ -72,16 +72,22 @@ async function compileRules(loaded: LoadedConfig, registry: Registry, home: stri
   const refuse = ({ file, line }: Rule['definition']['origin'], message: string): never => {
     throw new ConfigError(message, { file, position: line === undefined ? undefined : { line, column: 1 } })
   }
-  const rules = permissions.rules.map((rule, index) => {
+  const compile = <Made>(origin: Rule['definition']['origin'], make: () => Made): Made => {
     try {
-      return compileRule(rule, index, context, canonical, registry.names())
+      return make()
     } catch (error) {
       // A pattern that nothing can be matched with.
-      return refuse(rule.origin, toToolError(error).message)
+      return refuse(origin, toToolError(error).message)
     }
-  })
+  }
+  const rules = permissions.rules.map((rule, index) =>
+    compile(rule.origin, () => compileRule(rule, index, context, canonical, registry.names())),
+  )
   const problem = (await checkRules(rules, context))[0]
   if (problem !== undefined)
     refuse(problem.rule.definition.origin, `Rule '${problem.rule.id}': ${problem.message}`)
-  return [...rules, ...permissions.ordered.flatMap(list => compileOrdered(list, context, canonical))]
+  const ordered = permissions.ordered.flatMap(list =>
+    compile(list.origin, () => compileOrdered(list, context, canonical)),
+  )
+  return [...rules, ...ordered]
 }

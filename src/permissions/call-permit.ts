@@ -14,7 +14,7 @@ import { type HidingContext, hiddenFiles } from './paths/hidden-files.ts'
 import { isOwnState } from './paths/paths.ts'
 import { protectedFromGit, protectedReason } from './paths/protected-paths.ts'
 import { defaultVerdict } from './rules/defaults.ts'
-import { type Rule, speaksOfFiles } from './rules/rules.ts'
+import type { Rule } from './rules/rules.ts'
 
 interface CommandWays {
   /** The way out of its command, which may run contained instead. */
@@ -101,7 +101,7 @@ function fileRules(
   request: JudgeRequest,
   context: DecideContext,
 ): Pick<CommandRules, 'deniesChange'> & Pick<HidingContext, 'deniesReading' | 'deniedRoots'> {
-  const ofFiles = rules.filter(rule => rule.decision === 'deny' && speaksOfFiles(rule))
+  const ofFiles = rules.filter(rule => rule.decision === 'deny' && rule.definition.path !== undefined)
   const deniesReading = (path: string): boolean => {
     const item = fileItem('file_read', path, context.scope, true, path)
     return ofFiles.some(rule => rule.matches(item, request))

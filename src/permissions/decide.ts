@@ -109,10 +109,13 @@ function judgeItem(
   // The mode read-only is a ceiling: an allow rule does not raise it.
   if (fallback.outcome === 'deny' && context.mode === 'read-only') return fallback
   const rules = item.kind === 'tool' ? toolRules : own
-  const strictest = pickStrictest(rules)
+  const strictest = pickStrictest(rules.filter(rule => !rule.onlyTightens))
   // A rule for the whole tool covers items without a rule of their own.
   const general = strictest === undefined && !item.derived ? pickAllow(toolRules) : undefined
-  const settled = toVerdict(strictest ?? general, context.mode) ?? fallback
+  const settled = stricterOf(
+    toVerdict(strictest ?? general, context.mode) ?? fallback,
+    toVerdict(pickStrictest(rules.filter(rule => rule.onlyTightens)), context.mode),
+  )
   const verdict = isConfirmed && settled.outcome === 'allow' ? confirmation(context.mode) : settled
   const open = verdict.outcome === 'ask' || verdict.unasked === true
   if (!open || verdict.always === true) return verdict
@@ -142,6 +145,18 @@ function pickStrictest(rules: readonly Rule[]): Rule | undefined {
     if (best === undefined || STRICTNESS[rule.decision] > STRICTNESS[best.decision]) best = rule
   }
   return best
+}
+
+/** An ask of a file that may not loosen anything must not take the place of a refusal. */
+function stricterOf(own: Verdict, added: Verdict | undefined): Verdict {
+  if (added === undefined) return own
+  // A grant answers a refusal that only stands for a question.
+  const weight = ({ outcome, unasked }: Verdict): number =>
+    STRICTNESS[outcome] * 2 + (unasked === true ? 0 : 1)
+  return {
+    ...(weight(added) >= weight(own) ? added : own),
+    always: own.always === true || added.always === true,
+  }
 }
 
 function pickAllow(rules: readonly Rule[]): Rule | undefined {

@@ -28,7 +28,7 @@ import { coversCall, narrowOffer, previewOf, specsOf } from './offers.ts'
 import { hidingCandidates } from './paths/hidden-files.ts'
 import { answerToDecision, toGrants } from './remember.ts'
 import type { Fallback } from './rules/defaults.ts'
-import { type Rule, speaksOfFiles } from './rules/rules.ts'
+import type { Rule } from './rules/rules.ts'
 
 export interface EngineOptions {
   /** Real paths. */
@@ -308,7 +308,7 @@ function unreadable(
   let ofFiles: readonly Rule[] | undefined
   return path => {
     ofFiles ??= rules.filter(
-      rule => rule.decision !== 'allow' && speaksOfFiles(rule) && rule.applies(request, now()),
+      rule => rule.decision !== 'allow' && rule.definition.path !== undefined && rule.applies(request, now()),
     )
     if (ofFiles.length === 0) return false
     const item = fileItem('file_read', path, scope, true, path)

@@ -188,12 +188,10 @@ export function hidingCandidates(rules: readonly Rule[], scope: PathContext): Hi
   const strict = rules.filter(({ decision }) => decision !== 'allow')
   const patterns = strict.flatMap(({ definition }) => definition.path ?? [])
   const matcher = patterns.length === 0 ? undefined : compilePaths(patterns, scope, 'folded')
-  const lists = strict.flatMap(({ ordered }) => ordered ?? [])
   const mayHide = (path: string): boolean =>
     analyzePath(path, scope).sensitivity >= SENSITIVE_TO_READ ||
     isOwnState(path, scope) ||
     mayBeNestedHistory(path, scope) ||
-    matcher?.covers(path) === true ||
-    lists.some(matches => matches(path))
+    matcher?.covers(path) === true
   return Object.assign(mayHide, { rules: hash('sha256', JSON.stringify(strict)) })
 }

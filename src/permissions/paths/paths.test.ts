@@ -92,3 +92,15 @@ test('folding leaves ordinary paths alone but for their case', () => {
   expect(foldPath('/a/b. ')).toBe('/a/b')
   expect(foldPath('/a/..x')).toBe('/a/..x')
 })
+
+test('every character folds to the same text in each of its cases and forms', () => {
+  const fold = (text: string): string => foldPath(`/-${text}-`)
+  const differing: string[] = []
+  for (let code = 0x80; code < 0x20000; code += 1) {
+    const one = String.fromCodePoint(code)
+    const all = [one.toLowerCase(), one.toUpperCase(), one.normalize('NFD'), one.normalize('NFKC')]
+    if (all.some(each => each !== one && fold(each) !== fold(one))) differing.push(code.toString(16))
+  }
+  // `＼` is a backslash in NFKC, which separates folders on Windows; `＼` itself does not.
+  expect(differing).toEqual(['fe68', 'ff3c'])
+})

@@ -159,18 +159,29 @@ export function isSystemPath(realPath: string): boolean {
 }
 
 /**
- * Names are compared as a careless file system would: case folded, compatibility forms unified, characters that do not
- * show removed, trailing dots and spaces dropped. `.GIT`, `.gi\u200Ct` and `.git.` are all `.git` somewhere.
+ * Names are compared as a careless file system would: case and compatibility forms unified, characters that do not show
+ * removed, trailing dots and spaces dropped. `.GIT`, `.gi\u200Ct` and `.git.` are all `.git` somewhere.
  */
 export function foldPath(path: string): string {
-  if (PLAIN.test(path)) return path.toLowerCase()
-  return path
-    .replaceAll('\\', '/')
-    .normalize('NFKC')
+  return PLAIN.test(path) ? path.toLowerCase() : foldText(path.replaceAll('\\', '/'))
+}
+
+/**
+ * The one folding, for paths and for patterns of rules. Through capitals and back: `ß` and `ẞ` are `ss`, the `ς` at the
+ * end of a word is `σ`, and every kind of `i` is one.
+ */
+export function foldText(text: string): string {
+  return text
+    .normalize('NFKD')
     .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu, '')
     .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll('ς', 'σ')
+    .replaceAll('i\u0307', 'i')
+    .normalize('NFKC')
     .split('/')
-    .map(part => (/^\.+$/.test(part) ? part : part.replace(/[. ]+$/, '')))
+    .map(part => (/^[. ]+$/.test(part) ? part : part.replace(/(\\?[. ])+$/, '')))
     .join('/')
 }
 

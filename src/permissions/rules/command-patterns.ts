@@ -135,21 +135,3 @@ function isShortened(pattern: string, word: string, { program, index }: Place): 
   if (subcommandName(program, word) === subcommandName(program, pattern)) return true
   return program === 'npm' && word.length > 1 && pattern.startsWith(word)
 }
-
-/** The texts of a command that a forbidding line of an ordered list is compared with, beside the text as written. */
-export function textForms(words: Words, starts: readonly number[]): string[] {
-  const [program, ...rest] = words.map(word => word ?? '?')
-  const name = program?.slice(program.lastIndexOf('/') + 1) ?? ''
-  const operands = rest.filter(word => !/^[-+]./.test(word))
-  return [
-    [name, ...rest],
-    [name, ...operands],
-    ...starts.map(start => [name, ...rest.slice(start - 1)]),
-    ...starts.map(start => [name, ...rest.slice(start - 1).filter(word => !/^[-+]./.test(word))]),
-    ...(name.startsWith('git-') ? [['git', name.slice(4), ...rest]] : []),
-    ...asScript(name, [name, ...rest]),
-    ...(isKnownProgram(name) && name !== 'ssh'
-      ? []
-      : rest.slice(0, MOST_SUFFIXES).map((_, i) => rest.slice(i))),
-  ].map(form => form.join(' '))
-}

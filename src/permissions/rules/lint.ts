@@ -93,6 +93,8 @@ function compare(rule: Rule, other: Rule, otherIsFirst: boolean): LintFinding[] 
 /** Whether everything that `inner` speaks about, `outer` speaks about too. Only what is certain counts. */
 function coversAll(outer: Rule['definition'], inner: Rule['definition']): boolean {
   if (outer.except !== undefined || outer.expires !== undefined || outer.after !== undefined) return false
+  // Of an ordered list, other lines say where one counts.
+  if (outer.argument !== undefined) return false
   return CONDITIONS.every(name => coversOne(name, outer, inner))
 }
 

@@ -1,12 +1,17 @@
-import { relative } from 'node:path'
 import type { JudgeRequest, Outcome } from '../../core/decision.ts'
-import { absolutePath, resolvePath } from '../../core/real-path.ts'
-import { compileText, type NameTest } from '../../core/wildcard.ts'
-import { subcommandStarts } from '../commands/programs/subcommands.ts'
-import type { FileItem, Item } from '../items.ts'
+import { absolutePath } from '../../core/real-path.ts'
+import { fileItem, type Item } from '../items.ts'
 import type { PathContext } from '../paths/paths.ts'
-import { textForms } from './command-patterns.ts'
-import type { CanonicalName, Rule, RuleOrigin } from './rules.ts'
+import type { TokenPattern } from './command-patterns.ts'
+import {
+  type CanonicalName,
+  compileRule,
+  KINDS_OF_TOOL,
+  type Part,
+  type Rule,
+  type RuleDefinition,
+  type RuleOrigin,
+} from './rules.ts'
 
 /** The ordered form of one file: the first rule that matches decides, else the default. */
 export interface OrderedRules {
@@ -27,175 +32,128 @@ interface OrderedRule {
 }
 
 /**
- * Translates one ordered list into rules, one for each of its lines and one for its default; each matches exactly where
- * the list would stop at it. So the list keeps its first-match meaning, and across files the strictest still wins.
+ * Translates one ordered list into rules of the other form. A line does not count where a milder one before it does; a
+ * stricter one wins by itself. So the list keeps its first-match meaning, and across files the strictest still wins.
  */
 export function compileOrdered(list: OrderedRules, context: PathContext, canonical: CanonicalName): Rule[] {
-  const rules = list.rules.map(rule => ({
-    ...rule,
-    name: rule.tool.toLowerCase(),
-    tool: canonical(rule.tool).toLowerCase(),
-    matches: compileText(rule.pattern),
-  }))
-  const stopsAt = remember((item: Item, request: JudgeRequest) => firstMatch(rules, item, request, context))
-  const lines = list.rules.map((rule, index) =>
-    toRule(rule, `ordered-${index + 1}`, rule.action, (item, request) => {
-      const stop = stopsAt(item, request)
-      return stop.some(position => position === index)
-    }),
-  )
-  const ofFiles = lines.map((line, index): Rule | undefined => {
-    const { tool = '', matches } = rules[index] ?? {}
-    if (line === undefined || !/^(\*|read_file|write_file|delete_file)$/.test(tool)) return line
-    const about = (path: string): boolean =>
-      pathSpellings(path, path, context).some(text => matches?.(text) === true)
-    return { ...line, ordered: about }
-  })
-  const fallback = toRule(
-    { tool: '*', pattern: '*', action: list.defaultAction, origin: list.origin },
-    'ordered-default',
-    list.defaultAction,
-    // The default is about calls; what a command touches is only held to what the list says in so many words.
-    (item, request) =>
-      (item.kind === 'tool' || item.kind === 'execute') && stopsAt(item, request).includes(DEFAULT),
-  )
-  return [...ofFiles, fallback].filter(rule => rule !== undefined)
-}
-
-const DEFAULT = -1
-
-interface CompiledLine extends OrderedRule {
-  /** As it is written. `tool` is the canonical name, where it is one of Kogu's own tools. */
-  readonly name: string
-  readonly matches: NameTest
-}
-
-/** The positions at which the list stops for this item: one, or one for every command of a line. */
-function firstMatch(
-  rules: readonly CompiledLine[],
-  item: Item,
-  request: JudgeRequest,
-  context: PathContext,
-): number[] {
-  const search: Search = (tool, texts, forms = []) =>
-    rules.findIndex(
-      rule =>
-        (rule.tool === '*' || rule.tool === tool) &&
-        [...texts, ...(rule.action === 'allow' ? [] : forms)].some(text => rule.matches(text)),
+  const { defaultAction, origin } = list
+  const lines = list.rules.map((rule, index) => toLine(rule, `ordered-${index + 1}`, context, canonical))
+  const held = lines.flatMap(({ action, rule }, index) => {
+    if (action === 'pass') return []
+    return exceptWhere(
+      lines.slice(0, index).filter(each => MILDNESS[each.action] > MILDNESS[action]),
+      rule,
     )
-  switch (item.kind) {
-    case 'tool':
-      // A command line is judged by its commands, below: `allow "git *"` must not allow `git status && rm x`.
-      if (request.access.some(access => access.kind === 'execute')) return []
-      return [rules.findIndex(rule => matchesCall(rule, request, context))]
-    case 'file_read':
-    case 'file_write':
-    case 'file_delete':
-      return strictOnly(rules, [
-        search(TOOL_OF_KIND[item.kind], pathSpellings(item.path, item.real, context)),
-      ])
-    case 'execute':
-      return commandStops(rules, item, search)
-    case 'network':
-      return strictOnly(rules, [search('web_fetch', [item.url])])
-    case 'custom':
-      return []
+  })
+  if (defaultAction === 'pass') return held
+  const everything = { tool: '*', pattern: '*', action: defaultAction, origin }
+  const { rule } = toLine(everything, 'ordered-default', context, canonical)
+  return [...held, defaultAction === 'allow' ? rule : { ...rule, matches: reachesEnd(lines) }]
+}
+
+const MILDNESS: Readonly<Record<OrderedAction, number>> = { deny: 0, ask: 1, allow: 2, pass: 2 }
+
+interface Line {
+  readonly action: OrderedAction
+  readonly rule: Rule
+  /** Whether the list stops here, for this item or this part of a command line. */
+  stops(item: Item, request: JudgeRequest, part?: Part): boolean
+}
+
+/** A line says the same of files, of commands and of the argument as text: it is a rule about each of them. */
+function toLine(ordered: OrderedRule, id: string, context: PathContext, canonical: CanonicalName): Line {
+  const { action, tool, pattern } = ordered
+  const definitions = toDefinitions(ordered, id, canonical)
+  const definition: RuleDefinition = Object.assign({}, ...definitions, { argument: pattern })
+  const rules = definitions.map(each => compileRule(each, 0, context, canonical))
+  const matches: Rule['matches'] = (...about) => rules.some(each => each.matches(...about))
+  const whole = compileRule(definition, 0, context, canonical)
+  const isAllow = whole.decision === 'allow'
+  const isEverything = isAllow && tool === '*' && pattern === '*'
+  return {
+    action,
+    rule: { ...whole, matches, ref: { ...whole.ref, text: `${action} ${tool} ${pattern}` } },
+    stops(item, request, part) {
+      const files = item.kind === 'tool' && isAllow ? filesOf(request, context) : []
+      if (isEverything || files.length === 0) return isEverything || matches(item, request, part)
+      // `docs/*` must not allow `docs/../.env`, nor what a link in `docs` leads to.
+      return files.every(file => matches(file, request))
+    },
   }
+}
+
+function toDefinitions(rule: OrderedRule, id: string, canonical: CanonicalName): RuleDefinition[] {
+  const { action, tool, pattern, origin } = rule
+  const decision = action === 'pass' ? 'allow' : action
+  const base = { id, decision, origin, argument: pattern }
+  const path = [pathPattern(pattern, decision)]
+  if (tool === '*' && decision === 'allow') {
+    // It names files. That `docs/*` may also run `docs/build.sh`, or call any tool with such a text, it does not say.
+    return [pattern === '*' ? { id, decision, origin } : { ...base, path }]
+  }
+  const kinds = KINDS_OF_TOOL[canonical(tool).toLowerCase()] ?? ['file_read', 'execute']
+  return [
+    ...(kinds.some(kind => kind.startsWith('file_')) ? [{ ...base, tool, path }] : []),
+    ...(kinds.includes('execute') ? [{ ...base, tool, command: commandWords(pattern) }] : []),
+    { ...base, tool },
+  ]
+}
+
+/** `*` of a text goes across folders: in a path pattern that is part of a name, or of several with folders between. */
+function pathPattern(pattern: string, decision: Outcome): string {
+  const text = pattern.replaceAll(/[\\[\]{}()]/g, '\\$&').replaceAll(/\*+/g, '*')
+  const spread = (part: string): string => part.replaceAll('?', '{?,/}').replaceAll('*', '{*,*/**/*}')
+  if (text.startsWith('*')) return `**/*${spread(text.slice(1))}`
+  const local = /^(?:\/|~\/|\.\.?\/)/.test(text) ? text : `./${text}`
+  // What forbids all in a folder forbids the folder.
+  return decision !== 'allow' && local.endsWith('/*') ? `${spread(local.slice(0, -2))}/**` : spread(local)
+}
+
+/** `git push*` is `git`, a word that begins with `push`, and any more words. */
+function commandWords(pattern: string): TokenPattern[] {
+  const words = pattern.replaceAll(/\*+/g, '*').trim().split(/\s+/)
+  return words.flatMap(word => {
+    if (word === '*') return ['*', '**']
+    return [...(word.startsWith('*') ? ['**'] : []), word, ...(word.endsWith('*') ? ['**'] : [])]
+  })
+}
+
+function exceptWhere(milder: readonly Line[], rule: Rule): Rule {
+  if (milder.length === 0) return rule
+  return {
+    ...rule,
+    matches: (item, request, only) =>
+      partsOf(item, only).some(
+        part => rule.matches(item, request, part) && !milder.some(line => line.stops(item, request, part)),
+      ),
+  }
+}
+
+function partsOf(item: Item, only: Part | undefined): (Part | undefined)[] {
+  if (item.kind !== 'execute' || only !== undefined) return [only]
+  return [...item.analysis.commands, 'line']
 }
 
 /**
- * By the text of the main argument, as the rule's author sees it. An allow has to hold for where each file really is:
- * `docs/*` would otherwise allow `docs/../.env` and what a link in `docs` leads to.
+ * The default is about calls and command lines; what they touch is only held to what the list says in so many words.
+ * Of a line, every command that does more than read has to stop somewhere before.
  */
-function matchesCall(rule: CompiledLine, request: JudgeRequest, context: PathContext): boolean {
-  if (rule.tool !== '*' && !request.toolNames.has(rule.name)) return false
-  const resolve = request.resolvePath ?? resolvePath
-  const files = request.access.flatMap(access =>
-    'path' in access ? [absolutePath(access.path, request.cwd)] : [],
-  )
-  if (rule.action !== 'allow' || files.length === 0) {
-    const all = files.flatMap(path => pathSpellings(path, resolve(path).real, context))
-    return [mainArgument(request), ...all].some(text => rule.matches(text))
+function reachesEnd(lines: readonly Line[]): Rule['matches'] {
+  return (item, request) => {
+    if (item.kind !== 'tool' && item.kind !== 'execute') return false
+    const isStopped = (part?: Part): boolean => lines.some(line => line.stops(item, request, part))
+    if (item.kind === 'tool') return request.access.every(({ kind }) => kind !== 'execute') && !isStopped()
+    if (item.analysis.level === 'safe') return false
+    const active = item.analysis.commands.filter(({ level }) => level !== 'safe')
+    return active.length === 0 ? !isStopped() : !active.every(isStopped)
   }
-  return files.every(path => {
-    const { real } = resolve(path)
-    return [real, relative(context.workspace, real)].some(text => rule.matches(text))
+}
+
+function filesOf(request: JudgeRequest, context: PathContext): Item[] {
+  const resolve = request.resolvePath
+  return request.access.flatMap(access => {
+    if (!('path' in access)) return []
+    const path = absolutePath(access.path, request.cwd)
+    return [fileItem(access.kind, path, context, false, resolve?.(path).real)]
   })
-}
-
-/** `forms` are other spellings of the same, which count for lines that forbid and ask. */
-type Search = (tool: string, texts: readonly string[], forms?: readonly string[]) => number
-
-/** Every command that does more than read stops somewhere; plain readers only where the list names them. */
-function commandStops(
-  rules: readonly CompiledLine[],
-  item: Item & { kind: 'execute' },
-  search: Search,
-): number[] {
-  const whole = search('run_command', [item.command])
-  const parts = item.analysis.commands.flatMap(found => {
-    const words = found.argv.map(word => word.text)
-    const forms = textForms(words, subcommandStarts(found.program ?? '', words))
-    const stop = search('run_command', [found.argv.map(word => word.raw).join(' ')], forms)
-    return found.level === 'safe' && stop === DEFAULT ? [] : [stop]
-  })
-  return parts.length === 0 ? [whole] : [...parts, ...strictOnly(rules, [whole])]
-}
-
-function strictOnly(rules: readonly CompiledLine[], positions: readonly number[]): number[] {
-  return positions.filter(position => rules[position]?.action === 'deny' || rules[position]?.action === 'ask')
-}
-
-const TOOL_OF_KIND: Readonly<Record<FileItem['kind'], string>> = {
-  file_read: 'read_file',
-  file_write: 'write_file',
-  file_delete: 'delete_file',
-}
-
-function pathSpellings(path: string, real: string, { workspace }: PathContext): string[] {
-  return [path, real, relative(workspace, path), relative(workspace, real)]
-}
-
-function mainArgument(request: JudgeRequest): string {
-  const { command, path, pattern } = request.input
-  const first = [command, path, pattern].find(value => typeof value === 'string')
-  return typeof first === 'string' ? first : JSON.stringify(request.input)
-}
-
-function toRule(
-  rule: OrderedRule,
-  id: string,
-  action: OrderedAction,
-  matches: Rule['matches'],
-): Rule | undefined {
-  if (action === 'pass') return undefined
-  const { file, line } = rule.origin
-  return {
-    id,
-    decision: action,
-    reason: undefined,
-    always: false,
-    definition: { decision: action, tool: rule.tool, origin: rule.origin },
-    ref: {
-      id,
-      source: file,
-      ...(line === undefined ? {} : { line }),
-      text: `${action} ${rule.tool} ${rule.pattern}`,
-    },
-    applies: () => true,
-    matches,
-  }
-}
-
-/** Every rule of the list asks the same question about the same item; it is answered once. */
-function remember(answer: (item: Item, request: JudgeRequest) => number[]) {
-  const known = new WeakMap<object, number[]>()
-  return (item: Item, request: JudgeRequest): number[] => {
-    const key = item.kind === 'tool' ? request : item
-    const before = known.get(key)
-    if (before !== undefined) return before
-    const result = answer(item, request)
-    known.set(key, result)
-    return result
-  }
 }

@@ -56,6 +56,7 @@ test('host patterns match hosts, not endings of names', () => {
   expect(matches('api.github.com', 80)).toBe(true)
   expect(matches('localhost', 3000)).toBe(true)
   expect(matches('localhost', 80)).toBe(false)
+  expect(compileHosts(['*.Bücher.example'])(new URL('https://www.bücher.example').hostname, 443)).toBe(true)
 })
 
 test('patterns that would never end by going back end at once', () => {
@@ -63,4 +64,43 @@ test('patterns that would never end by going back end at once', () => {
   for (const pattern of [`/${'*a'.repeat(40)}b`, `/${'+(a|aa)'.repeat(20)}b`, `/${'**/'.repeat(50)}b`]) {
     expect(compilePaths([pattern], context, 'folded').covers(`${name}${name}${name}`)).toBe(false)
   }
+})
+
+describe('two spellings of one name', () => {
+  const spellings: [rule: string, file: string][] = [
+    ['STRASSE', 'straße'],
+    ['straße', 'STRASSE'],
+    ['STRAẞE', 'strasse'],
+    ['Stra?e', 'STRAßE'],
+    ['caf\u00e9', 'cafe\u0301'],
+    ['CAFE\u0301', 'café'],
+    ['caf?', 'cafe\u0301'],
+    ['TITLE', 'tıtle'],
+    ['title', 'TİTLE'],
+    ['ΟΔΟΣ', 'οδος'],
+    ['οδο?', 'ΟΔΟΣ'],
+    ['ΟΔΟΣ*', 'οδοσα'],
+    ['office', 'oﬃce'],
+    ['secrets', 'ｓｅｃｒｅｔｓ'],
+    ['ｓｅｃｒｅｔｓ', 'SECRETS'],
+    ['secrets. ', 'secrets'],
+    ['a＊b［', 'A*b['],
+    ['kelvin', '\u212aelvin'],
+    ['vault', 'va\u00adult'],
+  ]
+  test.each(spellings)('%j forbids %j and all in it', (rule, file) => {
+    const path = join(root, 'w', file, 'deep/a.txt')
+    expect(compilePaths([`${rule}/**`], context, 'folded').covers(path)).toBe(true)
+    expect(compilePaths([`./${rule}`], context, 'folded').covers(path)).toBe(true)
+  })
+
+  test.each(spellings)('%j does not allow %j', (rule, file) => {
+    if (rule.includes('?')) return
+    expect(compilePaths([`${rule}/**`], context, 'exact').matches(join(root, 'w', file, 'a.txt'))).toBe(false)
+  })
+
+  test('a sign that is no wildcard does not become one', () => {
+    expect(compilePaths(['a＊b'], context, 'folded').covers(join(root, 'w/axb'))).toBe(false)
+    expect(compilePaths(['［a'], context, 'folded').covers(join(root, 'w/[a'))).toBe(true)
+  })
 })

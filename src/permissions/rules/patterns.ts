@@ -1,7 +1,8 @@
 import { isAbsolute, join } from 'node:path'
+import { domainToASCII } from 'node:url'
 import { compileGlob as compileComponents, matchesPath } from '../../core/glob.ts'
 import { realPathOf } from '../../core/real-path.ts'
-import { foldPath, type PathContext } from '../paths/paths.ts'
+import { foldPath, foldText, type PathContext } from '../paths/paths.ts'
 
 export interface PathMatcher {
   /** The path itself matches. */
@@ -20,21 +21,26 @@ export function compilePaths(
   context: PathContext,
   compare: 'folded' | 'exact',
 ): PathMatcher {
-  const globs = new Set(patterns.flatMap(pattern => spellings(pattern, context)))
-  const isFolded = compare === 'folded'
-  // For what forbids: names that some file system takes for the same one are the same.
-  const fold = isFolded ? foldPath : (path: string): string => path
-  const compiled = [...globs].map(glob => compileGlob(isFolded ? foldPattern(glob) : glob))
-  return {
-    matches(path) {
-      const folded = fold(path)
-      return compiled.some(glob => folded.startsWith(glob.beginning) && glob.isMatch(folded))
-    },
-    covers(path) {
-      const folded = fold(path)
-      return compiled.some(glob => folded.startsWith(glob.beginning) && coversBelow(glob, folded))
-    },
-  }
+  const globs = [...new Set(patterns.flatMap(pattern => spellings(pattern, context)))]
+  const exact = globs.map(compileGlob)
+  const test = (path: string, isMatch: (glob: Glob, path: string) => boolean, compiled: readonly Glob[]) =>
+    compiled.some(glob => path.startsWith(glob.beginning) && isMatch(glob, path))
+  if (compare === 'exact')
+    return {
+      matches: path => test(path, matchesItself, exact),
+      covers: path => test(path, coversBelow, exact),
+    }
+  const folded = globs.map(glob => compileGlob(foldPattern(glob)))
+  // `?` is one letter of the name as it is written: folding makes two of `ß`.
+  const lower = globs.map(glob => compileGlob(lowerCase(glob)))
+  const either = (path: string, isMatch: (glob: Glob, path: string) => boolean): boolean =>
+    test(foldPath(path), isMatch, folded) ||
+    (/[^\0-\x7f]/.test(path) && test(lowerCase(path), isMatch, lower))
+  return { matches: path => either(path, matchesItself), covers: path => either(path, coversBelow) }
+}
+
+function lowerCase(text: string): string {
+  return text.normalize('NFC').toLowerCase()
 }
 
 interface Glob {
@@ -59,6 +65,10 @@ function compileGlob(glob: string): Glob {
       )
     },
   }
+}
+
+function matchesItself({ isMatch }: Glob, path: string): boolean {
+  return isMatch(path)
 }
 
 function coversBelow({ beginning, isMatch }: Glob, path: string): boolean {
@@ -100,18 +110,26 @@ function toAbsolute(pattern: string, context: PathContext): string {
 }
 
 function escapeGlob(path: string): string {
-  return (path === '' ? '' : join(path)).replaceAll(/[\\*?[\]{}()!+@]/g, '\\$&')
+  return (path === '' ? '' : join(path)).replaceAll(GLOB_SIGNS, '\\$&')
 }
 
+const GLOB_SIGNS = /[\\*?[\]{}()!+@]/g
+
+/** A sign that only folding makes of a character (`＊`) stands for itself. */
 function foldPattern(pattern: string): string {
-  return pattern.normalize('NFKC').toLowerCase()
+  return foldText(
+    pattern.replaceAll(/[^\0-\x7f]+/g, run => run.normalize('NFKD').replaceAll(GLOB_SIGNS, '\\$&')),
+  )
 }
 
 /** `example.com` is that host, `*.example.com` any host below it, each with `:port` where one is meant. */
 export function compileHosts(patterns: readonly string[]): (host: string, port: number) => boolean {
   const compiled = patterns.map(pattern => {
     const [, name = '', port] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? []
-    return { name: name.replace(/\.$/, ''), port: port === undefined ? undefined : Number(port) }
+    return {
+      name: domainToASCII(name.replace(/\.$/, '')) || name,
+      port: port === undefined ? undefined : Number(port),
+    }
   })
   return (host, port) =>
     compiled.some(

@@ -35,12 +35,18 @@ export interface RuleDefinition extends Conditions {
   always?: boolean | undefined
   match?: readonly string[] | undefined
   not_match?: readonly string[] | undefined
+  /** A line of an ordered list: its pattern, for the argument of a call as text. */
+  argument?: string | undefined
   origin: RuleOrigin
 }
 
 export interface RuleOrigin {
   file: string
   line?: number | undefined
+  /** False for a project's file that nobody has trusted. */
+  trusted?: boolean
+  /** The administrator's file is `managed`. */
+  layer?: string
 }
 
 export interface Rule {
@@ -48,19 +54,18 @@ export interface Rule {
   readonly decision: Outcome
   readonly reason: string | undefined
   readonly always: boolean
+  /** Its file may not loosen anything: an ask of it is no answer to what is refused without it. */
+  readonly onlyTightens: boolean
   readonly ref: DecisionRef
   readonly definition: RuleDefinition
   /** Whether the rule is in force for this call at all: agent, mode, time, flow. */
   applies(request: JudgeRequest, now: number): boolean
-  /** Whether it matches this item of the call. */
-  matches(item: Item, request: JudgeRequest): boolean
-  /** Set for lines of an ordered list: whether it may be about this file. Other rules have `definition.path`. */
-  readonly ordered?: (realPath: string) => boolean
+  /** Whether it matches this item of the call; of a command line, this part alone. */
+  matches(item: Item, request: JudgeRequest, part?: Part): boolean
 }
 
-export function speaksOfFiles({ definition, ordered }: Rule): boolean {
-  return definition.path !== undefined || ordered !== undefined
-}
+/** One command of a line, or the line as it is written. */
+export type Part = FoundCommand | 'line'
 
 /** Canonical name of a tool of Kogu's own, for any of its names. */
 export type CanonicalName = (name: string) => string
@@ -104,6 +109,7 @@ export function compileRule(
     decision: definition.decision,
     reason: definition.reason,
     always: definition.always ?? false,
+    onlyTightens: definition.origin.trusted === false || definition.origin.layer === 'managed',
     definition,
     ref: {
       id,
@@ -168,13 +174,11 @@ function compileToolNames(names: readonly string[], allows: boolean): (request: 
       [...toolNames].some(name => patterns.some(matches => matches(name))))
 }
 
-type ItemMatcher = (item: Item, request: JudgeRequest) => boolean
-
 function itemMatcher(
   definition: RuleDefinition,
   tellTools: { canonical: CanonicalName; names: readonly string[] },
   context: PathContext,
-): ItemMatcher {
+): Rule['matches'] {
   const strict = definition.decision !== 'allow'
   const { path, host, method, command, effects, except } = definition
   const tools = isForEveryTool(definition) ? undefined : toList(definition.tool)
@@ -212,8 +216,16 @@ function itemMatcher(
     }
   }
   if (command !== undefined || effects !== undefined) {
-    return (item, request) =>
-      item.kind === 'execute' && speaksOf(item, request) && matchesCommand(item, definition, strict)
+    return (item, request, part) =>
+      item.kind === 'execute' && speaksOf(item, request) && matchesCommand(item, definition, strict, part)
+  }
+  if (definition.argument !== undefined) {
+    const isText = compileText(definition.argument)
+    const matches = strict ? mentions : isCall
+    return (item, request, part) => {
+      const speaks = strict || item.kind === 'execute' ? speaksOf(item, request) : isNamed(request)
+      return speaks && matches(isText, item, request, part)
+    }
   }
   return (item, request) => item.kind === 'tool' && isNamed(request)
 }
@@ -243,12 +255,45 @@ function matchesCommand(
   item: Item & { kind: 'execute' },
   definition: RuleDefinition,
   strict: boolean,
+  part?: Part,
 ): boolean {
   const { analysis } = item
   const one = (found: FoundCommand): boolean => matchesOne(found, definition, strict)
-  if (strict) return analysis.commands.some(one)
+  if (part === 'line') return false
+  if (strict) return (part === undefined ? analysis.commands : [part]).some(one)
   if (analysis.unresolved || doesMoreThanItsCommands(analysis)) return false
+  if (part !== undefined) return one(part)
   return analysis.commands.every(found => found.level === 'safe' || one(found)) && analysis.commands.some(one)
+}
+
+/** Text that forbids: anywhere that the call or a command has such an argument. */
+function mentions(isText: NameTest, item: Item, request: JudgeRequest, part?: Part): boolean {
+  if (item.kind === 'network') return isText(item.url)
+  if (item.kind === 'tool') return !runsCommand(request) && isText(mainArgument(request))
+  if (item.kind !== 'execute') return false
+  const isCommand = ({ argv }: FoundCommand): boolean =>
+    isText(argv.map(({ raw }) => raw).join(' ')) || isText(argv.map(({ raw, text }) => text ?? raw).join(' '))
+  if (part !== undefined && part !== 'line') return isCommand(part)
+  return isText(item.command) || (part === undefined && item.analysis.commands.some(isCommand))
+}
+
+/** Text that allows: a call that is about nothing but its argument. Files and commands have rules of their own. */
+function isCall(isText: NameTest, item: Item, request: JudgeRequest, part?: Part): boolean {
+  if (item.kind === 'execute') return part === 'line' && isText(item.command)
+  const isAboutArgument = request.access.every(
+    access => access.kind === 'custom' || access.kind === 'network',
+  )
+  return item.kind === 'tool' && isAboutArgument && isText(mainArgument(request))
+}
+
+function runsCommand({ access }: JudgeRequest): boolean {
+  return access.some(({ kind }) => kind === 'execute')
+}
+
+function mainArgument({ input }: JudgeRequest): string {
+  const { command, file_path, path, pattern } = input
+  const first = [command, file_path, path, pattern].find(value => typeof value === 'string')
+  return typeof first === 'string' ? first : JSON.stringify(input)
 }
 
 /** Redirected output, changed variables, functions and background are not part of a command's words. */

@@ -75,7 +75,7 @@ function lookRoutes(api: Api, { runtime, loaded, environment, now }: RuleParts):
       responses: { 200: json(z.array(rule), 'The rules') },
     }),
     context => {
-      const rules = runtime.rules.map(({ decision, ref, reason, definition, ordered }) => ({
+      const rules = runtime.rules.map(({ decision, ref, reason, definition }) => ({
         id: ref.id,
         decision,
         text: ref.text,
@@ -83,7 +83,7 @@ function lookRoutes(api: Api, { runtime, loaded, environment, now }: RuleParts):
         line: ref.line ?? null,
         layer: layerOf(ref.source),
         reason: reason ?? null,
-        definition: ordered === undefined ? withoutOrigin(definition) : null,
+        definition: definition.argument === undefined ? withoutOrigin(definition) : null,
       }))
       return answer(context, rules)
     },
