@@ -228,7 +228,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       await recovered()
       await recover(parts)
     },
-    redact: value => parts.calls.redactor.value(value),
+    redact: value => parts.calls.redactor.perToken.value(value),
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),
     async explain(request) {
       const { entry, judgement } = await explainCall(parts.calls, await toCall(request, runs.look))

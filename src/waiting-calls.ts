@@ -178,7 +178,7 @@ export function createWaitingCalls(
       // What is refused by now is not even tried.
       if (prepared.judgement.decision.outcome === 'deny')
         throw new ToolError('denied', prepared.judgement.decision.reason)
-      return calls.redactor.text(await tryOut(calls, call, prepared, signal))
+      return calls.redactor.perToken.text(await tryOut(calls, call, prepared, signal))
     },
     changedSince: async id => changedFiles(await find(id)),
     offersOf: async id => (await lookAt(id)).offers,

@@ -249,7 +249,7 @@ async function createParts(
   const audit = openAuditLog({
     directory: places.audit,
     anchorDirectory: places.anchors,
-    redact: redactor,
+    redact: redactor.perToken,
     segmentBytes: config.audit.segment_size,
     now: clock.now,
     ...(config.audit.sync === 'always' ? { syncMs: 0 } : {}),

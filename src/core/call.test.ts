@@ -203,7 +203,7 @@ describe('a call', () => {
     const { runtime, events } = await createTestRuntime({ tools: [{ ...echo, unrecorded: ['text'] }] })
     await callTool(runtime, testCall('echo', { text: 'open sesame' }))
     expect(JSON.stringify(events)).not.toContain('sesame')
-    expect(events[0]).toMatchObject({ input: { text: '‹not recorded›' } })
+    expect(events[0]).toMatchObject({ input: { text: '‹not shown›' } })
   })
 
   test('keeps them off under another name of the parameter, and while the provider of the tool starts', async () => {

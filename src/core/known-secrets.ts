@@ -1,3 +1,4 @@
+import { WHOLE_MASK } from './secret-mask.ts'
 import { TOKEN_RULES, TOKEN_TRIGGER } from './secret-patterns.ts'
 
 /** The kind of secret that a text carries, never the secret; undefined: none that is known. */
@@ -19,7 +20,8 @@ export function createSecretFinder(values: readonly string[]): FindSecret {
     for (const text of decodings(whole.slice(0, LONGEST_TEXT))) {
       const plain = toBare(text)
       if (bare.some(form => plain.includes(form))) return 'the value of a variable'
-      if (TOKEN_TRIGGER.test(text) && TOKEN_RULES.some(rule => rule(text) !== text)) return 'an access token'
+      if (TOKEN_TRIGGER.test(text) && TOKEN_RULES.some(rule => rule(text, WHOLE_MASK) !== text))
+        return 'an access token'
     }
     return undefined
   }

@@ -6,7 +6,7 @@ export interface LinearPattern {
   /** The time that it takes is at most in proportion to this and to the length of the text: `a{1000}` is a thousand times `a`. */
   readonly size: number
   test(text: string): boolean
-  replaceAll(text: string, by: string): string
+  replaceAll(text: string, by: (match: string) => string): string
 }
 
 /** Loaded only where such patterns are used: most commands need none. */
@@ -15,8 +15,16 @@ export function compileLinear(pattern: string): LinearPattern {
   return {
     size: compiled.programSize(),
     test: text => compiled.matcher(text).find(),
-    // `$` and `\\` mean something to the engine.
-    replaceAll: (text, by) => compiled.matcher(text).replaceAll(by.replaceAll(/[$\\]/g, '\\$&')),
+    replaceAll(text, by) {
+      const matcher = compiled.matcher(text)
+      let output = ''
+      let position = 0
+      while (matcher.find()) {
+        output += text.slice(position, matcher.start()) + by(text.slice(matcher.start(), matcher.end()))
+        position = matcher.end()
+      }
+      return output + text.slice(position)
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
 import { describeChanges, type MadeQuestion, makeQuestion, subjectOf } from './question.ts'
-import { lineageOf, runStateOf, type StoredQuestion } from './stored-question.ts'
+import { lineageOf, runStateOf, type StoredQuestion, showCall } from './stored-question.ts'
 
 /** The call waits for an answer that comes later; it has not ended. */
 export class Pending extends ToolError {
@@ -48,7 +48,9 @@ export async function obtainApproval(
     })
   }
   const made = await makeQuestion(runtime, call, prepared)
-  const answer = (await storedAnswer(runtime, call, made)) ?? (await ask(runtime, call, made, progress, live))
+  const shown = showCall(made.question, prepared.request.tool.unrecorded ?? [], runtime.redactor)
+  const answer =
+    (await storedAnswer(runtime, call, made)) ?? (await ask(runtime, call, shown, progress, live))
   if (answer.kind === 'pending') {
     await runtime.questions.save(toStored(call, prepared, made))
     throw new Pending(made.question, decision.reason)
@@ -89,7 +91,7 @@ function isNo(
 async function ask(
   runtime: CallRuntime,
   call: Call,
-  { question }: MadeQuestion,
+  question: Question,
   progress: Progress,
   live: LiveQuestion,
 ): Promise<Answer> {

@@ -14,8 +14,8 @@ export interface ProposedChanges {
   readonly leavingLinks: readonly string[]
   /** One sentence: files, lines, deletions. */
   readonly summary: string
-  /** Files with their lines, deletions apart, and the difference itself. */
-  readonly preview: string
+  /** Files with their lines, deletions apart, and the difference itself; of `unreadable` ones only size and digest. */
+  preview(unreadable: ReadonlySet<string>): string
 }
 
 /** What was decided about them. */

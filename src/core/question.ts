@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import { lstatSync } from 'node:fs'
 import type { CallSummary, Question, QuestionSubject } from './approval.ts'
 import type { Call, CallRuntime, Prepared } from './call.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -6,6 +7,7 @@ import { partsOf } from './diff-parts.ts'
 import { fileState } from './file-state.ts'
 import { lineage } from './run.ts'
 import { changedPieces, FILE_PIECE, type Judged } from './stored-question.ts'
+import { toLine } from './visible.ts'
 
 export interface MadeQuestion {
   readonly question: Question
@@ -14,11 +16,11 @@ export interface MadeQuestion {
 
 /** The question about a call, with a digest over everything that its judgement rests on. */
 export async function makeQuestion(
-  runtime: Pick<CallRuntime, 'workspace' | 'clock' | 'questionMs'>,
+  runtime: CallRuntime,
   call: Call,
   prepared: Prepared,
 ): Promise<MadeQuestion> {
-  const summary = summarizeCall(runtime, call, prepared)
+  const summary = await summarizeCall(runtime, call, prepared)
   const judged = await judgedPieces(summary, prepared, call)
   const createdAt = runtime.clock.now()
   const question: Question = {
@@ -41,11 +43,12 @@ export function subjectOf({ changes }: Pick<Prepared, 'changes'>): QuestionSubje
 
 const MOST_OF_TASK = 4_000
 
-export function summarizeCall(
-  { workspace }: Pick<CallRuntime, 'workspace'>,
+export async function summarizeCall(
+  runtime: CallRuntime,
   call: Call,
-  { entry, request, judgement, changes }: Prepared,
-): CallSummary {
+  prepared: Prepared,
+): Promise<CallSummary> {
+  const { entry, request, judgement, changes } = prepared
   const { agent } = call.run.authority
   const task = lineage(call.run).findLast(run => run.task !== undefined)?.task
   const { effects = [], dangerous = false, details } = judgement.preview ?? {}
@@ -67,7 +70,7 @@ export function summarizeCall(
     reasons: judgement.reasons,
     isDangerous: dangerous,
     ...(details === undefined ? {} : { details }),
-    ...(changes === undefined ? previewOf(workspace, call, request) : { preview: changes.preview }),
+    ...(await previewOf(runtime, call, prepared)),
   }
 }
 
@@ -79,15 +82,19 @@ export function describeChanges(before: Judged, now: Judged): string {
 }
 
 /** A preview that fails is no reason not to ask: the person sees the input itself. */
-function previewOf(
-  workspace: string,
+async function previewOf(
+  runtime: CallRuntime,
   call: Call,
-  { tool, input }: Prepared['request'],
-): { preview?: string; parts?: number } {
+  prepared: Prepared,
+): Promise<{ preview?: string; parts?: number }> {
+  const { tool, input } = prepared.request
+  const unreadable = await unreadableOf(runtime, prepared)
+  if (prepared.changes !== undefined) return { preview: prepared.changes.preview(unreadable) }
   try {
-    const context = { cwd: call.cwd, workspace, receipts: call.run.receipts }
+    const context = { cwd: call.cwd, workspace: runtime.workspace, receipts: call.run.receipts }
     const preview = tool.preview?.(input, context)
     if (preview === undefined) return {}
+    if (unreadable.size > 0) return { preview: await describeUnreadable([...unreadable], input) }
     const parts = partsOf(preview).length
     const isDivisible = parts > 1 && tool.leaveOut?.(input, new Set([0]), context) !== undefined
     return { preview, ...(isDivisible ? { parts } : {}) }
@@ -95,6 +102,45 @@ function previewOf(
     // For example a file that cannot be read; the call itself will say so.
     return {}
   }
+}
+
+/**
+ * A preview shows what a file holds, to whoever may look at the question. So it is judged as a read by the same run: a file
+ * that could not simply be read is not shown.
+ */
+async function unreadableOf(
+  { permissions, registry }: CallRuntime,
+  { request, changes }: Prepared,
+): Promise<ReadonlySet<string>> {
+  const {
+    tool,
+    names: toolNames,
+    risk,
+  } = registry.candidates('read_file').at(-1) ?? { ...request, names: request.toolNames }
+  const isReadable = async (paths: readonly string[]): Promise<boolean> => {
+    const access = paths.map(path => ({ kind: 'file_read', path }) as const)
+    const read = { ...request, tool, toolNames, risk, input: { path: paths[0] }, access }
+    return (await permissions.judge(read)).decision.outcome === 'allow'
+  }
+  const changed =
+    changes?.effects.flatMap(({ entry, path }) => (entry === 'file' ? [path] : [])) ??
+    request.access.flatMap(each =>
+      each.kind === 'file_write' || each.kind === 'file_delete' ? [each.path] : [],
+    )
+  const paths = [...new Set(changed)].filter(path => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+  if (paths.length === 0 || (await isReadable(paths))) return new Set()
+  const unreadable = new Set<string>()
+  for (const path of paths) if (!(await isReadable([path]))) unreadable.add(path)
+  return unreadable
+}
+
+/** The input is all that tells what the change is. */
+async function describeUnreadable(paths: readonly string[], input: unknown): Promise<string> {
+  const lines = paths.map(async path => {
+    const size = lstatSync(path, { throwIfNoEntry: false })?.size
+    return `${toLine(path)} (${size} bytes, digest ${await fileState(path)}): reading it is not allowed, so its content is not shown`
+  })
+  return `${(await Promise.all(lines)).join('\n')}\n\n${JSON.stringify(input, null, 2)}`
 }
 
 /** More files than this are not named one by one in what has changed. */

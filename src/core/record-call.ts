@@ -1,5 +1,6 @@
 import type { Call, CallResult, CallRuntime, Progress } from './call.ts'
 import { ToolError } from './errors.ts'
+import { withoutValues } from './stored-question.ts'
 import type { AnyTool } from './tool.ts'
 
 /** Written before anything runs. */
@@ -20,12 +21,9 @@ export function recordStarted(runtime: CallRuntime, call: Call): void {
 /** The input without the values that its tool does not want on record; which there were is. */
 function recordedInput(runtime: CallRuntime, { tool, input }: Call): unknown {
   const hidden = runtime.registry.candidates(tool).flatMap(entry => unrecordedNames(entry.tool))
-  if (hidden.length === 0 || typeof input !== 'object' || input === null || Array.isArray(input)) return input
-  const shown = (value: unknown): unknown =>
-    typeof value === 'object' && value !== null ? Object.keys(value) : '‹not recorded›'
-  return Object.fromEntries(
-    Object.entries(input).map(([key, value]) => [key, hidden.includes(key) ? shown(value) : value]),
-  )
+  return typeof input !== 'object' || input === null || Array.isArray(input)
+    ? input
+    : withoutValues(input, hidden)
 }
 
 /** The parameters, and the other names that a caller may use for them. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compileLinear } from './linear-pattern.ts'
 import { createRedactor } from './redact.ts'
 
-const { text, value } = createRedactor()
+const { text, value, perToken } = createRedactor()
 
 // Joined at run time, so that no scanner takes the examples of this file for leaked secrets.
 const glue = (...parts: string[]): string => parts.join('')
@@ -70,7 +70,7 @@ describe('secrets that their surroundings give away', () => {
     ["-H 'Authorization: token abc123'", "-H 'Authorization: token ‹secret:authorization›'"],
     ['{"Authorization":"Bearer abc"}', '{"Authorization":"Bearer ‹secret:authorization›"}'],
     ['send Bearer 0123456789abcdef now', 'send Bearer ‹secret:authorization› now'],
-    ['Cookie: session=abc; id=4', 'Cookie: ‹secret:cookie›'],
+    ['Cookie: session=abc; id=4', 'Cookie: session=‹secret:cookie›'],
     ['https://user:pw@host/path', 'https://user:‹secret:url_password›@host/path'],
     ['postgres://u:p@ss@db:5432/x', 'postgres://u:‹secret:url_password›@db:5432/x'],
     ['redis://:pw@host', 'redis://:‹secret:url_password›@host'],
@@ -313,6 +313,9 @@ describe('cost', () => {
       'login a password ',
       'secret access key',
       '"auth":"',
+      'cookie: a=b; c=aaaaaaaaaaaaaaaa1',
+      '; c=aaaaaaaaaaaaaaaa1 cookie',
+      '-----BEGIN PRIVATE KEY-----\\n',
       '\\',
       '"',
       ' ',
@@ -324,11 +327,14 @@ describe('cost', () => {
     const hostile = unit.repeat(Math.ceil(MEGABYTE / unit.length))
     // Linear patterns need 5 to 300 ms; a quadratic one would need minutes, and end this test by its time limit.
     expect(typeof text(hostile)).toBe('string')
+    expect(typeof perToken.text(hostile)).toBe('string')
     value({ password: { [hostile.slice(0, 1000)]: hostile } })
   })
 
   test('eight megabytes without a break do not exhaust the stack', () => {
-    for (const unit of ['A', 'password=']) text(unit.repeat((8 * MEGABYTE) / unit.length))
-    text(`-----BEGIN PRIVATE KEY-----${'A'.repeat(8 * MEGABYTE)}`)
+    for (const redact of [text, perToken.text]) {
+      for (const unit of ['A', 'password=']) redact(unit.repeat((8 * MEGABYTE) / unit.length))
+      redact(`-----BEGIN PRIVATE KEY-----${'A'.repeat(8 * MEGABYTE)}`)
+    }
   })
 })

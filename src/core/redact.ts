@@ -2,14 +2,20 @@ import type { LinearPattern } from './linear-pattern.ts'
 import {
   ASSIGNMENT_TRIGGER,
   isPlaceholder,
-  removeAssigned,
+  maskAssigned,
   SECRET_KEY,
   secretKind,
 } from './secret-assignments.ts'
-import { CONTEXT_RULES, CONTEXT_TRIGGER, mark, TOKEN_RULES, TOKEN_TRIGGER } from './secret-patterns.ts'
+import { BARE, type Mask, TOKEN_MASK, WHOLE_MASK } from './secret-mask.ts'
+import { CONTEXT_RULES, CONTEXT_TRIGGER, TOKEN_RULES, TOKEN_TRIGGER } from './secret-patterns.ts'
 
-/** Removes secrets from what is logged, shown as an event, or told in an error. What is removed says of which kind it was. */
-export interface Redactor {
+/** For results, events and errors: all that could belong to a secret is removed. A mask says of which kind it was. */
+export interface Redactor extends Redaction {
+  /** For what somebody decides about, and for the log: a mask covers one token, so that all code stays readable. */
+  readonly perToken: Redaction
+}
+
+export interface Redaction {
   text(text: string): string
   /** Without the patterns of the configuration, for names of our own: those must stay what they are. */
   ownText(text: string): string
@@ -41,19 +47,25 @@ const SHORTEST_VALUE = 4
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   const known = spellings(options.values ?? [])
   const own = options.patterns ?? []
+  return { ...createRedaction(known, own, WHOLE_MASK), perToken: createRedaction(known, own, TOKEN_MASK) }
+}
 
+function createRedaction(known: readonly string[], own: readonly LinearPattern[], mask: Mask): Redaction {
+  const custom = (match: string): string =>
+    mask.isWhole ? mask.mark('custom', match) : match.replaceAll(WORD, word => mask.mark('custom', word))
   const redact = (input: string, patterns: readonly LinearPattern[]): string => {
     let output = input
     for (const value of known) {
-      if (output.includes(value)) output = output.replaceAll(value, () => mark('value'))
+      if (output.includes(value)) output = output.replaceAll(value, () => mask.mark('value', value))
     }
-    for (const pattern of patterns) output = pattern.replaceAll(output, mark('custom'))
-    if (TOKEN_TRIGGER.test(output)) for (const rule of TOKEN_RULES) output = rule(output)
-    if (CONTEXT_TRIGGER.test(output)) for (const rule of CONTEXT_RULES) output = rule(output)
-    return ASSIGNMENT_TRIGGER.test(output) ? removeAssigned(output) : output
+    for (const pattern of patterns) output = pattern.replaceAll(output, custom)
+    if (TOKEN_TRIGGER.test(output)) for (const rule of TOKEN_RULES) output = rule(output, mask)
+    if (CONTEXT_TRIGGER.test(output)) for (const rule of CONTEXT_RULES) output = rule(output, mask)
+    return ASSIGNMENT_TRIGGER.test(output) ? maskAssigned(output, mask) : output
   }
   const text = (input: string): string => redact(input, own)
   const strip: Strip = {
+    mask,
     text: remember(text, (input, output) => output === input),
     key: remember(
       key => ({ name: text(key), promises: promised(key) }),
@@ -74,7 +86,11 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   }
 }
 
+/** The person's own pattern may match several words; what stands between them is kept. */
+const WORD = new RegExp(`${BARE}+`, 'g')
+
 interface Strip {
+  readonly mask: Mask
   readonly text: (text: string) => string
   readonly key: (key: string) => Key
   readonly shorten?: Shorten
@@ -121,7 +137,7 @@ function spellings(values: readonly string[]): string[] {
 /** `secret`: the kind of secret that the key promised; `above`: the objects that this one is part of. */
 function copy(value: unknown, strip: Strip, secret: string | undefined, above: Set<object>): unknown {
   if (typeof value === 'string') {
-    if (secret !== undefined && !isPlaceholder(value)) return mark(secret)
+    if (secret !== undefined && !isPlaceholder(value)) return strip.mask.mark(secret, value)
     const { shorten } = strip
     return shorten !== undefined && value.length > shorten.longest
       ? shorten.replace(value)

@@ -4,6 +4,7 @@ import { ToolError, toToolError } from './errors.ts'
 import { obtainApproval } from './obtain-approval.ts'
 import { subjectOf, summarizeCall } from './question.ts'
 import { spendMoney } from './run.ts'
+import { showCall } from './stored-question.ts'
 
 /**
  * Looks at a call of high risk after it was allowed, by whomever: a rule, a grant, the mode or a person. It can only
@@ -33,7 +34,8 @@ export async function reviewCall(
   const waited = asked?.subject.kind === subjectOf(prepared).kind ? asked.decision : undefined
   if (waited?.by === 'reviewers') return askPerson(runtime, call, prepared, progress, waited.reason)
   if (runtime.reviewers.length === 0 || prepared.judgement.risk !== 'high') return
-  const summary = summarizeCall(runtime, call, prepared)
+  const { unrecorded = [] } = prepared.request.tool
+  const summary = showCall(await summarizeCall(runtime, call, prepared), unrecorded, runtime.redactor)
   const started = runtime.clock.elapsed()
   const spend = (usd: number): void => spendMoney(call.run, usd)
   const opinions = await Promise.all(

@@ -1,4 +1,4 @@
-import { mark } from './secret-patterns.ts'
+import { BARE, type Found, type Mask } from './secret-mask.ts'
 
 /**
  * Values given to a name that promises a secret: `PASSWORD=x`, `"api_key": "x"`, `token: x`, `--client-secret x`. The hard
@@ -33,11 +33,11 @@ const ASSIGNMENT = new RegExp(
 )
 const QUOTE = /\\{0,3}["'`]/y
 // A value is judged by its beginning, so that a text made of names costs no more than its length.
-const BARE = /[^\s"'`,;&|<>(){}[\]\\‹›]{1,128}/y
-const BARE_REST = /[^\s"'`,;&|<>(){}[\]\\‹›]*/y
+const BEGINNING = new RegExp(`${BARE}{1,128}`, 'y')
+const BARE_REST = new RegExp(`${BARE}*`, 'y')
 const LONGEST_PLACEHOLDER = 200
 
-export function removeAssigned(text: string): string {
+export function maskAssigned(text: string, mask: Mask): string {
   let output = ''
   let position = 0
   ASSIGNMENT.lastIndex = 0
@@ -45,9 +45,12 @@ export function removeAssigned(text: string): string {
     const start = ASSIGNMENT.lastIndex
     const value = quotedValue(text, start) ?? bareValue(text, start, match)
     if (value === undefined) continue
-    output += `${text.slice(position, value.start)}${mark(secretKind(match[1] ?? ''))}`
-    position = value.end
-    ASSIGNMENT.lastIndex = value.end
+    const end = mask.end({ text, ...value })
+    if (end <= value.start) continue
+    const secret = text.slice(value.start, end)
+    output += text.slice(position, value.start) + mask.mark(secretKind(match[1] ?? ''), secret)
+    position = end
+    ASSIGNMENT.lastIndex = end
   }
   return position === 0 ? text : output + text.slice(position)
 }
@@ -63,15 +66,12 @@ export function secretKind(name: string): string {
 /** Text in the place of a secret that hides nothing: empty, a variable, a placeholder, already redacted. */
 export function isPlaceholder(text: string): boolean {
   if (text.length > LONGEST_PLACEHOLDER) return false
-  return /^(?:|\$\w+|\$\{[^{}]*\}|\$\([^()]*\)|%\w+%|<[^>]*>|\{\{.*\}\}|[*•.]+|x{3,}|‹secret:\w+›|include|omit|same-origin)$/i.test(
+  return /^(?:|\$\w+|\$\{[^{}]*\}|\$\([^()]*\)|%\w+%|<[^>]*>|\{\{.*\}\}|[*•.]+|x{3,}|‹secret:\w+(?:, [\w -]+)?›|include|omit|same-origin)$/i.test(
     text,
   )
 }
 
-interface Span {
-  start: number
-  end: number
-}
+type Span = Omit<Found, 'text'>
 
 function quotedValue(text: string, from: number): Span | undefined {
   QUOTE.lastIndex = from
@@ -102,8 +102,8 @@ function closingQuote(text: string, start: number, quote: string): number {
 }
 
 function bareValue(text: string, start: number, match: RegExpExecArray): Span | undefined {
-  BARE.lastIndex = start
-  const value = BARE.exec(text)?.[0]
+  BEGINNING.lastIndex = start
+  const value = BEGINNING.exec(text)?.[0]
   if (value === undefined || isPlaceholder(value) || isCode(value, text[start + value.length]))
     return undefined
   if (!isSecret(text, match, start, value)) return undefined

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { GivenAnswer, Question } from './approval.ts'
+import type { CallSummary, GivenAnswer, Question } from './approval.ts'
 import type { Authority } from './authority.ts'
 import { headsOf } from './diff-parts.ts'
 import type { Redactor } from './redact.ts'
@@ -86,22 +86,38 @@ export function shownQuestion(
   { question, unrecorded, answer }: StoredQuestion,
   redactor: Redactor,
 ): ShownQuestion {
-  const input = Object.entries(question.input).map(([key, value]) => [
-    key,
-    unrecorded.includes(key) ? withoutValues(value) : value,
-  ])
-  const { parts, ...shown } = redactor.value({ ...question, input: Object.fromEntries(input) })
-  // Parts are chosen by their number, so a mask that hides where one begins must not shift those after it.
-  const isCounted =
-    parts !== undefined && isDeepStrictEqual(headsOf(shown.preview ?? ''), headsOf(question.preview ?? ''))
-  return { ...shown, ...(isCounted ? { parts } : {}), answer: answer ?? null }
+  return { ...showCall(question, unrecorded, redactor), answer: answer ?? null }
 }
 
-/** Of variables, their names stay: which ones are set is part of what is asked. */
-function withoutValues(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return '‹not shown›'
-  return Object.fromEntries(Object.keys(value).map(name => [name, '‹not shown›']))
+/** What anybody gets who decides about a call: a person at any door, a client or a reviewer. */
+export function showCall<Asked extends CallSummary>(
+  asked: Asked,
+  unrecorded: readonly string[],
+  redactor: Redactor,
+): Asked {
+  const shown = redactor.perToken.value({ ...asked, input: withoutValues(asked.input, unrecorded) })
+  if (asked.parts === undefined) return shown
+  // Parts are chosen by their number, so a mask that hides where one begins must not shift those after it.
+  const isCounted = isDeepStrictEqual(headsOf(shown.preview ?? ''), headsOf(asked.preview ?? ''))
+  const { parts: _, ...rest } = shown
+  // Without what can be absent it still is what it was.
+  return isCounted ? shown : (rest as Asked)
 }
+
+/** An input without these values. Of variables, the names stay: which ones are set is part of what is asked. */
+export function withoutValues<Input extends object>(input: Input, hidden: readonly string[]): Input {
+  if (hidden.length === 0) return input
+  const shown = Object.entries(input).map(([key, value]) => {
+    if (!hidden.includes(key)) return [key, value]
+    const isNamed = typeof value === 'object' && value !== null && !Array.isArray(value)
+    const names = isNamed ? Object.keys(value).map(name => [name, NOT_SHOWN]) : undefined
+    return [key, names === undefined ? NOT_SHOWN : Object.fromEntries(names)]
+  })
+  // Values are replaced, never keys.
+  return Object.fromEntries(shown) as Input
+}
+
+const NOT_SHOWN = '‹not shown›'
 
 /** Where questions wait. */
 export interface QuestionStore {

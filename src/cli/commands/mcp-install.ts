@@ -54,7 +54,9 @@ export function installInClient(context: CommandContext, rest: readonly string[]
   const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const after = withServer(path, before, client, [...commandFor(root), '--names', names, ...approves])
   // A client may keep its keys in the same file.
-  const shown = createRedactor().text(summarizeDiff(before, after, path.replace(/^\//, '')).diff ?? after)
+  const shown = createRedactor().perToken.text(
+    summarizeDiff(before, after, path.replace(/^\//, '')).diff ?? after,
+  )
   if (output.json) output.object({ path, diff: shown, written: flag(values, 'yes') })
   else if (before === after) output.note(`${path} already has this entry.`)
   else output.data(toBlock(shown, { margin: '' }))

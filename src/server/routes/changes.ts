@@ -160,15 +160,24 @@ const MOST_FILES = 200
 async function diffsOf(runtime: Runtime, { records }: CallChanges): Promise<z.infer<typeof fileDiff>[]> {
   const sources = { readKept: runtime.readKept, contentWith: await runtime.openContents() }
   const all = records.flatMap(record => record.changes.map(each => ({ record, each })))
-  return all.slice(0, MOST_FILES).map(({ record, each }) => {
-    const { path, change: kind, entry } = each
+  const shown = all.slice(0, MOST_FILES).map(async ({ record, each }) => {
+    const { path, change: kind, entry, before, after } = each
     if (entry !== 'file') return { path, change: kind, diff: null, reason: null }
+    // Who looks at a diff reads the file, and must be allowed to.
+    const { decision } = await runtime.explain({ tool: 'read_file', input: { path } })
+    if (decision !== 'allow') {
+      const sizes = [before, after].map(
+        state => `${state?.size ?? 0} bytes (sha256 ${state?.sha256 ?? 'none'})`,
+      )
+      return { path, change: kind, diff: null, reason: `reading it is not allowed; ${sizes.join(' → ')}` }
+    }
     const name = relative(runtime.workspace, path)
     const found = diffContents(name, contentBefore(record, each, sources), contentAfter(each, sources))
     return 'missing' in found
       ? { path, change: kind, diff: null, reason: found.missing }
       : { path, change: kind, diff: runtime.redact(found.diff), reason: null }
   })
+  return Promise.all(shown)
 }
 
 /** The run of a pipeline stands for every run that it has begun. */

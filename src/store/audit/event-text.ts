@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../core/audit.ts'
-import { type Redactor, remember } from '../../core/redact.ts'
+import { type Redaction, remember } from '../../core/redact.ts'
 import { sha256 } from './line.ts'
 
 /** Longer strings are kept as their beginning, size and hash: a log is read by people and never carries file contents. */
@@ -16,7 +16,7 @@ const SEARCHED = 4096
  * As text at once, with the JSON of strings that come again and again remembered: two events are written for each call,
  * and copies of them cost more than all the rest of a short one.
  */
-export function createEventText(redact: Redactor): (event: AuditEvent) => string {
+export function createEventText(redact: Redaction): (event: AuditEvent) => string {
   const replace = (text: string): Record<string, unknown> => {
     const beginning = redact.text(text.slice(0, SEARCHED)).slice(0, KEPT)
     return { '…': beginning.toWellFormed(), bytes: Buffer.byteLength(text), sha256: sha256(text) }

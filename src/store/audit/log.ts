@@ -1,6 +1,6 @@
 import type { AuditEvent, AuditLog } from '../../core/audit.ts'
 import { ToolError } from '../../core/errors.ts'
-import type { Redactor } from '../../core/redact.ts'
+import type { Redaction } from '../../core/redact.ts'
 import { createEventText } from './event-text.ts'
 import { type Folders, type Segment, startSegment } from './segment.ts'
 import { ensureOwnFolder } from './segment-files.ts'
@@ -8,7 +8,7 @@ import { ENDED, type TakenOver, takeOverSegment } from './take-over.ts'
 
 /** `anchorDirectory` belongs to this log alone, in a place that no tool can write. */
 export interface AuditLogOptions extends Folders {
-  redact: Redactor
+  redact: Redaction
   now?: () => number
   /** A segment that has grown beyond this is continued in a new one. */
   segmentBytes?: number

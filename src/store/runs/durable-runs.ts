@@ -188,7 +188,11 @@ function createTurnStore(database: Database, parts: StoreParts): TurnStore {
     async save(state, { taken = [], usage, calls = [], waiting = [] }) {
       const known = written === undefined || written.turn === 0 ? 0 : written.messages.length
       const entry = usage === undefined ? undefined : { id: randomUUID(), run: id, execution, ...usage }
-      const shown = redactor.value({ calls, waiting })
+      const shown = {
+        // What a result says is for a model as well; what was called with what, somebody may have to judge.
+        calls: calls.map(call => ({ ...redactor.value(call), input: redactor.perToken.value(call.input) })),
+        waiting: redactor.perToken.value(waiting),
+      }
       await asOwner(() =>
         database.together(queries => [
           requireOwner(queries, id, executor),

@@ -18,22 +18,20 @@ export const MOST_CHANGES = 20_000
 export const MOST_OF_NAMES = 1_000_000
 
 /** What a contained command did, as it is judged and shown. */
-export async function proposeChanges(
-  changes: OverlayChanges,
-  permit: Permit,
-  redact: (text: string) => string,
-): Promise<ProposedChanges> {
+export async function proposeChanges(changes: OverlayChanges, permit: Permit): Promise<ProposedChanges> {
   const { workspace, upper } = changes
   const effects = await describeChanges(changes)
-  const shown = showChanges(effects, { workspace, upper })
+  const show = (unreadable: ReadonlySet<string>): ShownChanges =>
+    showChanges(effects, { workspace, upper, unreadable })
+  const all = show(new Set())
   return {
     layer: basename(dirname(upper)),
     root: workspace,
     digest: hash('sha256', canonicalJson(effects) ?? '').slice(0, 32),
     effects,
     leavingLinks: leavingLinks(changes, permit),
-    summary: shown.summary,
-    preview: redact(shown.text),
+    summary: all.summary,
+    preview: unreadable => (unreadable.size === 0 ? all : show(unreadable)).text,
   }
 }
 
@@ -79,6 +77,7 @@ const LONGEST_DIFF = 8 * LARGEST_TEXT
 interface Sides {
   readonly workspace: string
   readonly upper: string
+  readonly unreadable: ReadonlySet<string>
 }
 
 interface ShownChanges {
@@ -129,9 +128,9 @@ interface Row {
   readonly removed: number
 }
 
-function row(each: Row, { workspace, upper }: Sides): string {
+function row(each: Row, { workspace, upper, unreadable }: Sides): string {
   const { effect, added, removed } = each
-  const { change, path, entry, after } = effect
+  const { change, path, entry, after, before } = effect
   const inside = relative(workspace, path)
   const name = toLine(inside)
   if (entry === 'link') return `  link ${name} -> ${toLine(readlinkSync(join(upper, inside)))}`
@@ -142,6 +141,7 @@ function row(each: Row, { workspace, upper }: Sides): string {
   const facts = [
     size,
     ...(isUnshown(each) ? ['content not shown'] : []),
+    ...(unreadable.has(path) ? [`was ${before?.size} bytes`, `sha256 ${after?.sha256?.slice(0, 16)}…`] : []),
     ...(mode === '' ? [] : [mode]),
   ].join(', ')
   return `  ${change === 'created' ? 'new' : 'changed'} ${name} (${facts})`
@@ -162,10 +162,10 @@ function newMode({ entry, before, after }: Effect): string {
 
 function diffOf(
   { entry, path, before, after, change }: Effect,
-  { workspace, upper }: Sides,
+  { workspace, upper, unreadable }: Sides,
 ): Omit<Row, 'effect'> {
   const none = { diff: '', added: 0, removed: 0 }
-  if (entry !== 'file') return none
+  if (entry !== 'file' || unreadable.has(path)) return none
   const name = relative(workspace, path)
   const old = before === undefined ? '' : readText(path, before.size)
   const fresh = change === 'deleted' || after === undefined ? '' : readText(join(upper, name), after.size)

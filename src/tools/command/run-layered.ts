@@ -168,7 +168,7 @@ async function settleContained(
   if (heldBytes(parts.places.overlays) + bytesOf(changes) > MOST_HELD_BYTES)
     return refuse('Changes that wait for an answer take up too much space already.', [])
   try {
-    const proposed = await proposeChanges(changes, context.permit, parts.redact)
+    const proposed = await proposeChanges(changes, context.permit)
     const hard = hardRefusal(changes, context.permit)
     if (hard !== undefined) return refuse(hard, proposed.effects)
     // Before the question is: when it is stored, all that belongs to it is on the disk.

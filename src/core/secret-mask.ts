@@ -1,0 +1,94 @@
+/**
+ * What is put in the place of a secret, and how much of the text around it goes with it. A model that quotes a secret can
+ * also write something that only looks like one: `Set-Cookie: a=1; cp …`. So there are two masks: results lose all that
+ * could belong to a secret; what a person decides about, and the log, lose the value of one token and no code.
+ */
+export interface Mask {
+  /** Whether all that was found is covered. */
+  readonly isWhole: boolean
+  /** Where the mask ends, at or after `start`; at `start` there is none. */
+  end(found: Found): number
+  /** What stands for these characters. */
+  mark(kind: string, secret: string): string
+}
+
+/** A secret in a text, as far as a rule can tell. */
+export interface Found {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
+export const WHOLE_MASK: Mask = {
+  isWhole: true,
+  end: ({ end }) => end,
+  mark: kind => `‹secret:${kind}›`,
+}
+
+/** Line by line, and each says how long the secret is, roughly: a mask has no room to hide something else. */
+export const TOKEN_MASK: Mask = {
+  isWhole: false,
+  end: tokenEnd,
+  mark: (kind, secret) => secret.replaceAll(/[^\r\n]+/g, line => `‹secret:${kind}, ${sizeOf(line.length)}›`),
+}
+
+/** Characters that neither end a word of a shell or of code nor start something else in it. */
+export const BARE = '[^\\s"\'`,;&|<>(){}[\\]\\\\‹›]'
+
+/** Replaces each match of the pattern, or its second group where it has some; the search goes on right behind the mask. */
+export function cover(text: string, pattern: RegExp, kind: string, mask: Mask): string {
+  const find = (from: number): RegExpExecArray | null => {
+    pattern.lastIndex = from
+    return pattern.exec(text)
+  }
+  let output = ''
+  let position = 0
+  for (let match = find(0); match !== null; ) {
+    const [all, kept = '', secret = all] = match
+    const start = match.index + kept.length
+    const end = mask.end({ text, start, end: start + secret.length })
+    if (end > start) {
+      output += text.slice(position, start) + mask.mark(kind, text.slice(start, end))
+      position = end
+    }
+    match = find(Math.max(end, match.index + 1))
+  }
+  return position === 0 ? text : output + text.slice(position)
+}
+
+function tokenEnd({ text, start, end }: Found): number {
+  const string = stringEnd(text, start)
+  if (string !== undefined && string <= end) return string
+  const run = FIRST_BARE.exec(text.slice(start, end))?.[0] ?? ''
+  const comment = run.search(/\*\/|\/\*/)
+  if (comment >= 0) return start + comment
+  const last = start + run.length
+  const next = text[last]
+  if (run.endsWith('$') && (next === '{' || next === '(')) return last - 1
+  // The value is what a function returns: code, and no secret.
+  return next === '(' || next === '[' ? start : last
+}
+
+const FIRST_BARE = new RegExp(`^${BARE}*`)
+/** A text without anything that a language could see as code inside of a string. */
+const PLAIN_STRING = /(?:(?!\*\/)[^"'`\\\r\n$<>{}‹›])+(?=(["']))/y
+const FARTHEST_QUOTE = 10_000
+
+/**
+ * The end of a quoted string that is one token: blanks and semicolons too belong to the secret. Only the first quote of a text
+ * opens a string for sure. Behind another one that depends on the language: `"my_token="; run(); x = "b"`.
+ */
+function stringEnd(text: string, start: number): number | undefined {
+  if (start === 0 || start > FARTHEST_QUOTE || !/^[^"'`\\]*["']$/.test(text.slice(0, start))) return undefined
+  PLAIN_STRING.lastIndex = start
+  const match = PLAIN_STRING.exec(text)
+  return match?.[1] === text[start - 1] ? PLAIN_STRING.lastIndex : undefined
+}
+
+const SIZES = [8, 16, 32, 64]
+
+function sizeOf(length: number): string {
+  const most = SIZES.find(size => length <= size)
+  if (most === undefined) return 'over 64 characters'
+  return `${(SIZES[SIZES.indexOf(most) - 1] ?? 0) + 1}-${most} characters`
+}
