@@ -8,21 +8,22 @@ export interface DiskLimits {
 const EVERY_MS = 250
 
 /**
- * Ends a command that fills the disk. The kernel has no limit for what lies below a folder, so the free space of the disk
- * is looked at, which costs nothing; only when much of it is gone, perhaps taken by others, the layer itself is counted.
- * Returns the function that ends the watch.
+ * Ends a command that fills the disk, in any of the folders that it can write. The kernel has no limit for what lies below
+ * a folder, so the free space of the disk is looked at, which costs nothing; only when much of it is gone, perhaps taken
+ * by others, what lies in them is counted. Returns the function that ends the watch.
  */
-export function watchDisk(upper: string, limits: DiskLimits, stop: () => void): () => void {
-  const before = freeOn(upper)
+export function watchDisk(roots: readonly string[], limits: DiskLimits, stop: () => void): () => void {
+  const before = roots.map(freeOn)
   let looks = 0
   const timer = setInterval(() => {
     looks += 1
-    const now = freeOn(upper)
-    const isSuspicious =
-      before.bytes - now.bytes > limits.bytes / 2 || before.entries - now.entries > limits.entries / 2
+    const isSuspicious = roots.map(freeOn).some((now, index) => {
+      const { bytes, entries } = before[index] ?? now
+      return bytes - now.bytes > limits.bytes / 2 || entries - now.entries > limits.entries / 2
+    })
     // Some file systems do not count entries.
-    const isDue = before.entries === 0 && looks % 8 === 0
-    if ((isSuspicious || isDue) && exceeds(upper, limits)) stop()
+    const isDue = before.some(({ entries }) => entries === 0) && looks % 8 === 0
+    if ((isSuspicious || isDue) && exceeds(roots, limits)) stop()
   }, EVERY_MS)
   return () => clearInterval(timer)
 }
@@ -32,11 +33,11 @@ function freeOn(path: string): DiskLimits {
   return { bytes: bavail * bsize, entries: ffree }
 }
 
-/** Stops counting as soon as it is too much. */
-export function exceeds(root: string, limits: DiskLimits): boolean {
+/** All of them together. Stops counting as soon as it is too much. */
+export function exceeds(roots: readonly string[], limits: DiskLimits): boolean {
   let bytes = 0
   let entries = 0
-  const folders = [Buffer.from(root)]
+  const folders = roots.map(root => Buffer.from(root))
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const entry of entriesOf(folder)) {
       const path = Buffer.concat([folder, Buffer.from('/'), entry.name])

@@ -160,6 +160,20 @@ for i in range(${files}):
     expect(readdirSync(join(state.workspace, '.kogu/overlay'))).toEqual([])
   })
 
+  test('may write no more to other folders of the disk than to its layer', async () => {
+    const source = join(state.workspace, '.kogu/state')
+    mkdirSync(source, { recursive: true })
+    const given = { replaced: [{ path: '/run/kogu-state', source }] }
+    const limits = { bytes: 8 * 1024 ** 2, entries: 100 }
+    const fill = (path: string): string => `head -c 5000000 /dev/urandom > ${path}`
+    await run(fill('/run/kogu-state/a'), given, undefined, { limits }).then(({ discard }) => discard())
+    const script = `${fill('/run/kogu-state/b')}; ${fill('here')}`
+    await expect(run(script, given, undefined, { limits })).rejects.toMatchObject({
+      message: expect.stringContaining('wrote too much to the disk'),
+    })
+    expect(tree()).toEqual({ 'src/a': 'a', 'src/deep/b': 'b', 'docs/readme': 'read me' })
+  })
+
   test('keeps modes and times, drops pipes and set-user-id bits, and says so', async () => {
     const { changes } = await run(
       'chmod 640 src/a; cp /bin/true own; chmod 4755 own; mkfifo pipe; touch -d 2001-02-03 docs/readme; echo x >> src/deep/b; touch -d 2002-02-03 src/deep/b',

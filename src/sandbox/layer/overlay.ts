@@ -34,7 +34,7 @@ export interface OverlayRequest {
    * of the command are gone; where it is not certain, the layer is copied first.
    */
   isAlone?: () => Promise<boolean>
-  /** A command whose layer grows beyond them is ended, and nothing of it is kept. */
+  /** A command that writes more, to its layer or elsewhere on the disk, is ended, and nothing of it is kept. */
   limits?: DiskLimits
 }
 
@@ -80,13 +80,14 @@ async function runWithin(sandbox: Sandbox, request: OverlayRequest): Promise<San
   const { workspace, folder, profile, command, limits } = request
   if (limits === undefined) return sandbox.run(profile, command, { workspace, folder })
   const full = new AbortController()
-  const upper = join(folder, 'upper')
-  const endWatch = watchDisk(upper, limits, () => full.abort())
+  // Beside the layer, folders of the disk that the command has in the place of others.
+  const written = [join(folder, 'upper'), ...(profile.replaced ?? []).flatMap(({ source }) => source ?? [])]
+  const endWatch = watchDisk(written, limits, () => full.abort())
   try {
     const signal = AbortSignal.any([command.signal, full.signal])
     const result = await sandbox.run(profile, { ...command, signal }, { workspace, folder })
     // What is written faster than we look is seen now.
-    if (!full.signal.aborted && !exceeds(upper, limits)) return result
+    if (!full.signal.aborted && !exceeds(written, limits)) return result
     throw new ToolError(
       'failed',
       'The command wrote too much to the disk, so it was stopped and none of its changes were kept.',
