@@ -32,3 +32,7 @@ test('what lies in a folder is not what lies beside it', async () => {
   renameSync(join(folder, 'one/a/b'), join(folder, 'one/b'))
   expect(await fileState(join(folder, 'one'))).not.toBe(inside)
 })
+
+test('a link that may not be followed has a state like any other', async () => {
+  expect(await fileState('/proc/1/ns/pid')).toMatch(/^\w{32}$/)
+})

@@ -27,7 +27,7 @@ async function addEntry(path: string, hash: Hash, budget: { left: number }): Pro
   }
   hash.update(`\0${stat.mode}`)
   if (stat.isFile()) await addContent(path, stat, hash)
-  else if (stat.isSymbolicLink()) hash.update(await readlink(path))
+  else if (stat.isSymbolicLink()) hash.update(await readlink(path).catch(() => 'unreadable'))
   else if (stat.isDirectory()) await addFolder(path, stat, hash, budget)
 }
 

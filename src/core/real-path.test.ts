@@ -62,3 +62,8 @@ test('a name that is longer than a name can be is nothing that exists, and a lon
   expect(realPathOf(at(`${'é'.repeat(200)}/a/b`))).toBe(at(`${'é'.repeat(200)}/a/b`))
   expect(() => realPathOf(at(`dir/${'y/'.repeat(3000)}z`))).toThrow('ENAMETOOLONG')
 })
+
+test('what the kernel shows of another program is no link that was replaced, whether or not it may be followed', () => {
+  for (const path of ['/proc/1/ns/pid', '/proc/1/root', '/proc/self/ns/pid'])
+    expect(typeof realPathOf(path)).toBe('string')
+})

@@ -49,14 +49,14 @@ export function rememberPaths(): ResolvePath {
   }
 }
 
-/** Undefined when it is gone by now, or a link that leads nowhere. */
+/** Undefined when it is gone by now, or a link that leads nowhere, or not for us to follow. */
 function realOfExisting(path: string): string | undefined {
   try {
     return realpathSync.native(path)
   } catch (error) {
     if (!isSystemError(error)) throw error
     if (error.code === 'ELOOP') throw tooManyLinks(path)
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    if (/^(ENOENT|ENOTDIR|EACCES|EPERM)$/.test(error.code ?? '')) return undefined
     throw error
   }
 }
@@ -78,10 +78,12 @@ function walk(path: string, onFile?: (file: string) => never): Resolved {
     const stat = missing.length > 0 ? undefined : lookAt(join(real, part))
     if (stat === undefined) {
       missing.push(part)
-    } else if (stat.isSymbolicLink()) {
+      continue
+    }
+    const target = stat.isSymbolicLink() ? readTarget(join(real, part)) : undefined
+    if (target !== undefined) {
       links += 1
       if (links > MOST_LINKS) throw tooManyLinks(path)
-      const target = readTarget(join(real, part))
       if (target.startsWith(sep)) real = sep
       pending.unshift(...target.split(sep).filter(name => name !== ''))
     } else {
@@ -113,10 +115,12 @@ function hasTooLongName(path: string): boolean {
 
 const LONGEST_NAME = 255
 
-function readTarget(link: string): string {
+/** Undefined for what the kernel shows of other programs in /proc and does not let us follow: it leads nowhere for us. */
+function readTarget(link: string): string | undefined {
   try {
     return readlinkSync(link)
   } catch (cause) {
+    if (isSystemError(cause) && /^(EACCES|EPERM)$/.test(cause.code ?? '')) return undefined
     throw new ToolError('conflict', `The symlink was replaced in the meantime: ${link}`, { cause })
   }
 }

@@ -7,7 +7,7 @@ import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
 import { type CommandRules, resolvePlan, toCommandPermit } from './command-permit.ts'
 import type { DecideContext } from './decide.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { type ExecuteItem, fileItem, type Item, isFile, toAccess } from './items.ts'
+import { type ExecuteItem, fileItem, type Item, isFile, toAccess, UNCHECKED_FILES } from './items.ts'
 import { judgeUrls } from './network/web-network.ts'
 import { isGuarded, isOnlyGit } from './paths/guarded-files.ts'
 import { type HidingContext, hiddenFiles } from './paths/hidden-files.ts'
@@ -83,7 +83,7 @@ export function createPermit(
       plan,
       contained,
       named: [...judged.values()],
-      reviewed: items.some(item => item.kind === 'custom' && item.name === 'unchecked-files'),
+      reviewed: items.some(item => item.kind === 'custom' && item.name === UNCHECKED_FILES),
       mayRead: path => mayRead(path, rules(), request, context),
       mayHide: context.mayHide,
     })

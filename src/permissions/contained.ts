@@ -9,7 +9,7 @@ import type { DecideContext, Judged } from './decide.ts'
 import type { EffectName } from './effect-names.ts'
 import type { IdentifiedCall } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { gitHistoryProblem, type Item, REPOSITORY_PROGRAMS } from './items.ts'
+import { gitHistoryProblem, type Item, REPOSITORY_PROGRAMS, UNCHECKED_FILES } from './items.ts'
 import type { Verdict } from './rules/defaults.ts'
 
 // Run first behind walls, ask about what really changed. A line that nothing but the mode asks about runs contained: on
@@ -77,10 +77,7 @@ function whyNotContained(
   for (const [index, item] of items.entries()) {
     const verdict = judged.verdicts[index]
     if (verdict === undefined) return 'it was not judged'
-    const why =
-      verdict.outcome === 'allow'
-        ? undefined
-        : whyNotItem(item, verdict, { ...context, onlyReads: analysis.plan !== null })
+    const why = verdict.outcome === 'allow' ? undefined : whyNotItem(item, verdict, context)
     if (why !== undefined) return why
   }
   return gitHistoryProblem(context.scope.workspace, context.scope, path => !context.mayRead(path))
@@ -116,11 +113,7 @@ export const ASKED_BEFORE: ReadonlyMap<EffectName, string> = new Map<EffectName,
   ['git-history', 'it changes the history of the repository'],
 ])
 
-function whyNotItem(
-  item: Item,
-  verdict: Verdict,
-  { scope, mayRead, onlyReads }: ContainContext & { onlyReads: boolean },
-): string | undefined {
+function whyNotItem(item: Item, verdict: Verdict, { scope, mayRead }: ContainContext): string | undefined {
   // A rule or a remembered answer that asks or refuses holds before anything runs.
   const isDefault =
     verdict.ref.source === 'built-in' && verdict.ref.id !== 'default' && verdict.always !== true
@@ -135,8 +128,6 @@ function whyNotItem(
       if (!mayRead(item.real) && existsSync(item.real)) return verdict.reason
       return scope.writeScope.some(folder => isInside(item.real, folder)) ? undefined : verdict.reason
     case 'custom':
-      // What a line that only reads would start is not what it was meant to do.
-      if (item.name === REPOSITORY_PROGRAMS && !onlyReads) return undefined
       return CONTAINABLE.has(item.name) ? undefined : verdict.reason
     case 'file_read':
     case 'network':
@@ -145,8 +136,13 @@ function whyNotItem(
   }
 }
 
-/** Circumstances that only matter to what is behind the walls. */
-const CONTAINABLE: ReadonlySet<string> = new Set(['environment', 'stdin'])
+/** Circumstances that only matter to what is behind the walls, and what a line that only reads meets on its way. */
+const CONTAINABLE: ReadonlySet<string> = new Set([
+  'environment',
+  'stdin',
+  UNCHECKED_FILES,
+  REPOSITORY_PROGRAMS,
+])
 
 /** `npx tsc` of a project that has it needs no network. */
 function isLocalPackage({ program, argv }: FoundCommand, cwd: string): boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../core/access.ts'
 import type { Judgement, Mode } from '../core/decision.ts'
+import { loadCorpus } from './commands/corpus/load.ts'
 import { hidingCandidates } from './paths/hidden-files.ts'
 import { compileRule } from './rules/rules.ts'
 import { createTestEngine, type TestEngine } from './testing.ts'
@@ -470,4 +471,27 @@ test('what was found out about files to hide is not kept when the rules change',
   expect([before('/w/plans/a.md'), after('/w/plans/a.md')]).toEqual([false, true])
   expect(after.rules).not.toBe(before.rules)
   expect(hidingCandidates([rule], context).rules).toBe(after.rules)
+})
+
+test('a line that only reads never asks where the same line with an unknown program would run contained', () => {
+  const { engine, request, workspace } = createTestEngine([], { containment: () => ({ works: true }) })
+  const outcome = (command: string) =>
+    engine.judge(request('run_command', { kind: 'execute', command, cwd: workspace }))
+  const lines = loadCorpus('safe')
+    .map(({ command }) => command)
+    .filter(command => !/<<|#|&$/.test(command))
+  const machine = ['find / -empty', 'ls -R /', 'du -sh /', 'rg --files /', 'cd sub/.. && cat a.txt']
+  const stricter = [...lines, ...machine].filter(line => {
+    const [plain, unknown] = [outcome(line), outcome(`${line}; frobnicate a.txt`)]
+    return (
+      !('then' in plain || 'then' in unknown) &&
+      unknown.decision.outcome === 'allow' &&
+      plain.decision.outcome !== 'allow'
+    )
+  })
+  expect(stricter).toEqual([])
+  expect(outcome('find / -empty')).toMatchObject({
+    decision: { outcome: 'allow', by: 'contained' },
+    permit: { command: { contained: true, hidden: { shown: [] } } },
+  })
 })

@@ -87,8 +87,7 @@ function pushItems({ commands }: CommandAnalysis): Item[] {
   const isPush = ({ program, effects }: FoundCommand): boolean =>
     program !== null && isGit(program) && (effects.includes('publishes') || /git-(push|send-)/.test(program))
   if (!commands.some(isPush)) return []
-  const details = 'git sends commits to another machine.'
-  return [{ kind: 'custom', name: GIT_PUSH, details, derived: false }]
+  return [unchecked('git sends commits to another machine.', GIT_PUSH)]
 }
 
 /** Also by its parts, which are programs of their own: `git-push`, `/usr/lib/git-core/git-receive-pack`. */
@@ -103,26 +102,24 @@ function unaskedItems(
   isDenied: (path: string) => boolean,
 ): Item[] {
   const wholeMachine = analysis.trees.some(tree => tree.history !== true && realPathOf(tree.path) === '/')
-  return [...(wholeMachine ? [WHOLE_MACHINE] : []), ...historyItems(analysis, context, isDenied)]
+  const details = 'The command searches the whole machine, which is too much to check.'
+  return [...(wholeMachine ? [unchecked(details)] : []), ...historyItems(analysis, context, isDenied)]
 }
 
-const WHOLE_MACHINE: Item = {
-  kind: 'custom',
-  name: 'unchecked-files',
-  details: 'The command searches the whole machine, which is too much to check.',
-  derived: false,
+/** Not all that it reads could be checked, so it is asked about; behind walls that show nothing of it, it may run. */
+export const UNCHECKED_FILES = 'unchecked-files'
+
+function unchecked(details: string, name = UNCHECKED_FILES): Item {
+  return { kind: 'custom', name, details, derived: false }
 }
 
 export function isFile(item: Item): item is FileItem {
   return item.kind === 'file_read' || item.kind === 'file_write' || item.kind === 'file_delete'
 }
 
-const UNSURE: Item = {
-  kind: 'custom',
-  name: 'unchecked-files',
-  details: 'The folder that the command changes to cannot be resolved, so its files cannot be checked.',
-  derived: false,
-}
+const UNSURE = unchecked(
+  'The folder that the command changes to cannot be resolved, so its files cannot be checked.',
+)
 
 /** This machine has no sandbox. */
 export interface NoSandbox {
@@ -137,6 +134,8 @@ export const NO_SANDBOX = 'no-sandbox'
 export const SANDBOX_REQUIRED = 'sandbox-required'
 /** Commits are sent to another machine. */
 export const GIT_PUSH = 'git-push'
+/** A pattern of the line names files that cannot all be judged. */
+export const UNCHECKED_PATTERN = 'unchecked-pattern'
 /** Git would start what the settings of a repository name. */
 export const REPOSITORY_PROGRAMS = 'repository-programs'
 
@@ -156,12 +155,9 @@ function unwalledItems(analysis: CommandAnalysis, readsOnly: boolean, noSandbox:
   return readsTree ? [UNWALLED] : []
 }
 
-const UNWALLED: Item = {
-  kind: 'custom',
-  name: 'unchecked-files',
-  details: 'The command reads a whole folder, and without a sandbox nothing in it can be hidden.',
-  derived: false,
-}
+const UNWALLED = unchecked(
+  'The command reads a whole folder, and without a sandbox nothing in it can be hidden.',
+)
 
 /** Git prints contents from its objects, where nothing can be hidden: what is tracked now is what it may print. */
 function historyItems(
@@ -172,7 +168,7 @@ function historyItems(
   const folders = new Set(trees.filter(tree => tree.history === true).map(tree => tree.path))
   for (const folder of folders) {
     const details = gitHistoryProblem(folder, context, isDenied)
-    if (details !== undefined) return [{ kind: 'custom', name: 'unchecked-files', details, derived: false }]
+    if (details !== undefined) return [unchecked(details)]
   }
   return []
 }
@@ -197,14 +193,11 @@ export function gitHistoryProblem(
 function repositoryItems({ repositories }: CommandAnalysis): Item[] {
   return repositories.flatMap(({ path, starts }): Item[] => {
     const foreign = repositoryAbove(path)?.foreign
-    if (foreign !== undefined) {
-      const details = `git would read files that lie somewhere else: ${foreign}.`
-      return [{ kind: 'custom', name: 'unchecked-files', details, derived: false }]
-    }
+    if (foreign !== undefined) return [unchecked(`git would read files that lie somewhere else: ${foreign}.`)]
     const why = programsOf(path, starts)
     if (why === null) return []
     const details = `git would start programs that the repository configures: ${why}.`
-    return [{ kind: 'custom', name: REPOSITORY_PROGRAMS, details, derived: false }]
+    return [unchecked(details, REPOSITORY_PROGRAMS)]
   })
 }
 
@@ -213,16 +206,10 @@ const MOST_MATCHES = 10_000
 /** Every file that a pattern of the line matches now. Where they cannot all be named, the line has to be asked about. */
 function globItems({ kind, pattern }: GlobAccess, context: PathContext): Item[] {
   const paths = expandGlob(pattern, MOST_MATCHES)
-  if (paths === null) {
+  if (paths === null)
     return [
-      {
-        kind: 'custom',
-        name: 'unchecked-files',
-        details: `The pattern '${pattern}' matches files that cannot all be checked.`,
-        derived: false,
-      },
+      unchecked(`The pattern '${pattern}' matches files that cannot all be checked.`, UNCHECKED_PATTERN),
     ]
-  }
   return paths.map(path => fileItem(kind, path, context, true))
 }
 

@@ -30,6 +30,7 @@ export type Interactive = { refuse: true; instead: string } | { refuse: false; t
 
 export function interactiveCall(program: string, args: Arg[], hasStdin: boolean): Interactive | null {
   const words = args.map(seen)
+  if (isPagerOfPipe(program, words, hasStdin)) return null
   const refuse = fullScreen(program, words)
   if (refuse !== null) return { refuse: true, instead: refuse }
   if (hasStdin) return null
@@ -38,6 +39,13 @@ export function interactiveCall(program: string, args: Arg[], hasStdin: boolean)
   }
   return null
 }
+
+/** Without a terminal, `… | less` prints what it is given, as `cat` does. */
+function isPagerOfPipe(program: string, words: string[], hasStdin: boolean): boolean {
+  return hasStdin && PAGERS.has(program) && words.every(word => /^-[RrSXFEeiIMmNnqQsuUWwdfcK\d]+$/.test(word))
+}
+
+export const PAGERS: ReadonlySet<string> = new Set(['less', 'more'])
 
 function fullScreen(program: string, words: string[]): string | null {
   const instead = FULL_SCREEN.get(program)

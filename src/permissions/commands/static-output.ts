@@ -23,7 +23,7 @@ export function staticOutput(
   let text: string | null = null
   for (const command of commands) {
     if (command.type !== 'Command' || command.name === undefined) return null
-    text = commandOutput(commandArgs(command, inner, resolve), text)
+    text = commandOutput(commandArgs(command, inner, resolve), text, inner)
     if (text === null) return null
   }
   return text?.replace(/\n+$/, '') ?? null
@@ -36,7 +36,7 @@ export function commandArgs(command: Command, scope: Scope, resolve: Resolve): A
 }
 
 /** Output of one stage, given what it reads. */
-export function commandOutput(args: Arg[], stdin: string | null): string | null {
+export function commandOutput(args: Arg[], stdin: string | null, { cwds }: Scope): string | null {
   const [program = '', ...words] = args.map(seen)
   switch (programName(program)) {
     case 'echo':
@@ -45,6 +45,8 @@ export function commandOutput(args: Arg[], stdin: string | null): string | null 
       return words.length === 1 ? (words[0] ?? '') : words.slice(1).join(' ')
     case 'cat':
       return words.length === 0 || words[0] === '-' ? stdin : null
+    case 'pwd':
+      return cwds?.length === 1 && words.every(word => /^-[LP]$/.test(word)) ? (cwds[0] ?? null) : null
     default:
       return null
   }

@@ -167,7 +167,7 @@ function stageOutput(command: Command, scope: Scope): string | null {
       : input?.target === undefined
         ? null
         : seen(resolveSingle(input.target, scope))
-  return commandOutput(commandArgs(command, scope, resolveWord), text ?? scope.stdin)
+  return commandOutput(commandArgs(command, scope, resolveWord), text ?? scope.stdin, scope)
 }
 
 function walkCommand(node: CommandNode, scope: Scope, report: Report): Outcome {

@@ -11,7 +11,15 @@ import {
   WRITE_HARD_LINK,
 } from '../../core/access.ts'
 import type { DecidedBy, DecisionRef, JudgeRequest, Mode, Outcome } from '../../core/decision.ts'
-import { type FileItem, GIT_PUSH, type Item, NO_SANDBOX, REPOSITORY_PROGRAMS } from '../items.ts'
+import {
+  type FileItem,
+  GIT_PUSH,
+  type Item,
+  NO_SANDBOX,
+  REPOSITORY_PROGRAMS,
+  UNCHECKED_FILES,
+  UNCHECKED_PATTERN,
+} from '../items.ts'
 import { SENSITIVE_TO_READ, SENSITIVE_TO_WRITE } from '../paths/paths.ts'
 
 /** What is decided about one item when no rule speaks of it. */
@@ -96,7 +104,8 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
   stdin: 'Giving a command input',
   [NO_SANDBOX]: 'Running a command without a sandbox always',
   [GIT_PUSH]: 'Pushing always',
-  'unchecked-files': 'Reading files that cannot all be checked',
+  [UNCHECKED_FILES]: 'Reading files that cannot all be checked',
+  [UNCHECKED_PATTERN]: 'Reading files that cannot all be checked',
   [REPOSITORY_PROGRAMS]: 'Starting programs of the repository',
 }
 

@@ -1,13 +1,19 @@
 /** Whether a call of a known program only reads, and what. The allow list of the whole analyser meets here. */
 import { type Arg, literalArg, seen } from '../args.ts'
 import { type ParsedFlags, parseFlags } from '../flags.ts'
+import { PAGERS } from '../interactive.ts'
 import { findAction } from './actions.ts'
 import { READERS, type Reader } from './readers.ts'
 import { type ReaderVerdict, type ReadItem, readFind } from './special.ts'
 
+const as = (program: string) => (): ReaderVerdict => {
+  return { ok: true, reads: [], cwd: 'no', argv: [literalArg(program)] }
+}
 const SPECIAL: ReadonlyMap<string, (args: Arg[]) => ReaderVerdict> = new Map([
   ['find', readFind],
-  [':', () => ({ ok: true, reads: [], cwd: 'no', argv: [literalArg('true')] })],
+  [':', as('true')],
+  // Others are interactive and do not get here.
+  ...[...PAGERS].map(pager => [pager, as('cat')] as const),
 ])
 
 /** A width of five digits or one that is computed: `%999999999d`, `%*s`. */
