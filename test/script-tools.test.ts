@@ -1,6 +1,8 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { findScripts } from '../src/providers/script/find-scripts.ts'
+import { scriptMachine } from '../src/providers/script/script-folders.ts'
 import { findUsableSystem } from '../src/sandbox/walls/detect-usable.ts'
 import { createSandboxed, type Sandboxed } from './support/kogu.ts'
 import { connectToKogu } from './support/mcp-client.ts'
@@ -89,6 +91,53 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
     const counted = machine.json(['call', 'count', '{"text":"abc"}', '--yes-once'])
     expect(counted.data).toMatchObject({ stdout: `{"characters": 3}\n['count.py']\n` })
     expect(machine.json(['call', 'plain', '{}', '--yes-once'])).toMatchObject({ data: { stdout: 'plain\n' } })
+  })
+
+  test('run by no program that an agent can write, whatever their #! line names', () => {
+    machine.configure('[tools.scripts]\nfolders = ["tools"]\n')
+    machine.write('bin/run', '#!/bin/sh\necho planted\n')
+    chmodSync(join(machine.workspace, 'bin/run'), 0o755)
+    symlinkSync(join(machine.workspace, 'bin/run'), join(machine.home, 'link'))
+    const here = { directories: { state: '/state', config: '/config' }, variables: { HOME: machine.home } }
+    const write = (first: string): void => {
+      machine.write('tools/plain', `${first}\n# kogu tool\n# description = "Says who runs it"\necho own\n`)
+      chmodSync(join(machine.workspace, 'tools/plain'), 0o755)
+    }
+    for (const first of [
+      `#!${machine.workspace}/bin/run`,
+      '#! bin/run',
+      '#!./bin/run',
+      '#!/tmp/run',
+      `#!${machine.home}/link`,
+      `#!/proc/self/cwd/bin/run`,
+      '#!/usr/bin/env bin/run',
+      '#!/usr/bin/env -S bin/run',
+      '#!/usr/bin/env PATH=bin run',
+      '#!/usr/bin/env -C bin run',
+      `#!/usr/bin/env -S sh ${machine.workspace}/bin/run`,
+      '#!/bin/sh bin/run',
+      '#!/bin/sh run',
+      '#!/usr/bin/python3 -mrun',
+      '#!/usr/bin/awk -frun',
+      '#!/usr/bin/env -S node -r./x.js',
+      '#!/usr/bin/env -S node --require=x',
+      '#!/usr/bin/env -S awk -f -e',
+    ]) {
+      write(first)
+      const { scripts, problems } = findScripts(
+        join(machine.workspace, 'tools'),
+        scriptMachine(machine.workspace, here),
+      )
+      expect([first, scripts, problems]).toEqual([first, [], [expect.stringContaining('its #! line')]])
+    }
+    const { code, stderr } = machine.run(['tools', 'trust', 'plain'])
+    expect([code, stderr]).toEqual([9, expect.stringContaining('its #! line')])
+    for (const first of ['#!/bin/sh -eu', '#! /usr/bin/env -S bash -e', '#!/usr/bin/env bash']) {
+      write(first)
+      trust('plain')
+      const { data } = machine.json(['call', 'plain', '{}', '--yes-once'])
+      expect([first, data.stdout]).toEqual([first, 'own\n'])
+    }
   })
 
   test('are picked up at once, also when their folder comes later', async () => {

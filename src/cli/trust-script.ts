@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { toBlock, toLine } from '../core/visible.ts'
 import { findScripts, readTrusted, type Script } from '../providers/script/find-scripts.ts'
-import { scriptFolders } from '../providers/script/script-folders.ts'
+import { scriptFolders, scriptMachine } from '../providers/script/script-folders.ts'
 import { placesFor } from '../store/places.ts'
 import { openScriptTrust } from '../store/script-trust.ts'
 import { type CommandContext, UsageError } from './command.ts'
@@ -23,9 +23,10 @@ export async function trustScript(context: CommandContext, name: string, seen?: 
   const { root } = workspace
   const { state } = placesFor(root, environment.directories.state)
   const folders = scriptFolders(state, root, config.tools.scripts.folders)
-  const scripts = folders.flatMap(folder => findScripts(folder, process.execPath).scripts)
-  const script = scripts.find(each => each.name === name)
+  const found = folders.map(folder => findScripts(folder, scriptMachine(root, environment)))
+  const script = found.flatMap(({ scripts }) => scripts).find(each => each.name === name)
   if (script === undefined) {
+    for (const problem of found.flatMap(({ problems }) => problems)) output.problem(toLine(problem, 300))
     output.problem(
       `No script '${name}' with a declaration was found in ${folders.map(each => relative(root, each)).join(', ')}. See docs/own-tools.md.`,
     )

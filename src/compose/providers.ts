@@ -6,7 +6,7 @@ import type { Processes } from '../core/processes.ts'
 import { localProvider, PRIORITY } from '../core/provider.ts'
 import type { Registry } from '../core/registry.ts'
 import type { AnyTool } from '../core/tool.ts'
-import { scriptFolders } from '../providers/script/script-folders.ts'
+import { scriptFolders, scriptMachine } from '../providers/script/script-folders.ts'
 import { createScriptProvider } from '../providers/script/script-provider.ts'
 import type { Places } from '../store/places.ts'
 import { openScriptTrust, scriptTrustFile } from '../store/script-trust.ts'
@@ -44,7 +44,7 @@ export async function addConfiguredProviders(
       createScriptProvider({
         folders: scriptFolders(places.state, workspace.root, config.tools.scripts.folders),
         trustFile: scriptTrustFile(state),
-        node: process.execPath,
+        machine: scriptMachine(workspace.root, environment),
         isTrusted: openScriptTrust(state, workspace.root).isTrusted,
       }),
     )

@@ -2,15 +2,14 @@ import { existsSync, type FSWatcher } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { followFolder } from '../../core/follow-folder.ts'
 import { PRIORITY, type Provider } from '../../core/provider.ts'
-import type { Script } from './find-scripts.ts'
+import type { Script, ScriptMachine } from './find-scripts.ts'
 
 export interface ScriptProviderOptions {
   /** They need not be there yet. */
   readonly folders: readonly string[]
   /** Changes when a person trusts a script. */
   readonly trustFile: string
-  /** Runs JavaScript and TypeScript. */
-  readonly node: string
+  readonly machine: ScriptMachine
   /** Whether a person has seen and trusted a script with this content. */
   isTrusted(script: Script): boolean
 }

@@ -9,7 +9,7 @@ import type { ScriptProviderOptions } from './script-provider.ts'
 
 /** The trusted scripts of all folders as tools; the others are held, and said to be. */
 export function toTools(options: ScriptProviderOptions): { tools: AnyTool[]; problems: string[] } {
-  const found = options.folders.map(folder => findScripts(folder, options.node))
+  const found = options.folders.map(folder => findScripts(folder, options.machine))
   const all = found.flatMap(({ scripts: each }) => each)
   const isFirst = ({ name, path }: Script): boolean => all.find(each => each.name === name)?.path === path
   const scripts = all.filter(isFirst)
