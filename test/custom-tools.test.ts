@@ -133,7 +133,7 @@ test('a template that cannot be used is an error with its line and column', () =
   const { code, stderr } = machine.run(['tools', 'list'])
   expect(code).toBe(3)
   expect(stderr).toContain(
-    "config.toml:3:18: Custom tool 'x': {code} is an argument of 'sh', which would run it as a command.",
+    "config.toml:3:18: Custom tool 'x': {code} can be any text, and 'sh' is not on the list of programs",
   )
 })
 

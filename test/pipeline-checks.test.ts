@@ -111,8 +111,8 @@ test.each([
   ["grep '{{input.w}}' notes", '{{input.w}} is inside quotes'],
   ['echo "$(cat {{input.w}})"', '{{input.w}}'],
   ['{{input.w}} --version', '{{input.w}} can only stand for an argument'],
-  ['sh -c {{input.w}}', "{{input.w}} is an argument of 'sh'"],
-  ['python3 -c {{input.w}}', "{{input.w}} is read as code by 'python3'"],
+  ['sh -c {{input.w}}', "{{input.w}} can be any text, and 'sh'"],
+  ['python3 -c {{input.w}}', "{{input.w}} can be any text, and 'python3'"],
   ['echo x > {{input.w}}', '{{input.w}} can only stand for an argument'],
 ])('in the line %j a value would become code, so it is refused', async (line, problem) => {
   const made = parsePipeline(`name = "bad"\n${commandStep(line)}`, 'bad')

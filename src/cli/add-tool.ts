@@ -15,7 +15,7 @@ export async function addTool(context: CommandContext, name: string): Promise<nu
   if (command === undefined)
     throw new UsageError('Which command?', `kogu tools add ${name} --command 'wc -l {file}' --param file`)
   const parameters = readParameters(values.param)
-  checkTemplate(command, new Set(parameters.map(parameter => parameter.name)))
+  checkTemplate(command, parameters)
   const risk = textOption(values, 'risk') ?? 'high'
   if (risk !== 'low' && risk !== 'high') throw new UsageError(`--risk takes low or high, not '${risk}'.`)
   if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
@@ -74,9 +74,10 @@ function readParameters(given: unknown): Parameter[] {
   })
 }
 
-function checkTemplate(command: string, parameters: ReadonlySet<string>): void {
+function checkTemplate(command: string, parameters: readonly Parameter[]): void {
+  const free = new Set(parameters.filter(({ type }) => type === 'string').map(({ name }) => name))
   try {
-    parseTemplate(command, parameters)
+    parseTemplate(command, new Set(parameters.map(({ name }) => name)), name => free.has(name))
   } catch (error) {
     if (error instanceof TemplateError) throw new UsageError(error.message)
     throw error

@@ -109,14 +109,20 @@ function refuseCodeOnInput(script: ParsedScript, places: readonly Place[]): void
 }
 
 /** Those for which every line of their input is a command. */
-const LINES_ARE_COMMANDS = new Set(['ssh', 'parallel', 'at', 'batch', 'crontab'])
+const LINES_ARE_COMMANDS = new Set(
+  (
+    'ssh parallel at batch crontab capsh setarch linux32 linux64 unshare nsenter chroot su newgrp sg script ' +
+    'gdb lldb mysql psql sqlite3'
+  ).split(' '),
+)
 
 /** A shell or an interpreter without a file, also behind a wrapper (`sudo sh`, `docker exec -i web sh`). */
 function readsCode(command: Command): boolean {
   const words = wordsOf(command).map(({ value }) => value)
   const at = words.findIndex(readsProgram)
   const first = baseName(words[0] ?? '')
-  if (LINES_ARE_COMMANDS.has(first) || (first === 'xargs' && (at !== -1 || startsItsInput(words))))
+  const isRoot = first === 'sudo' && words.some(word => /^-\w*[si]/.test(word))
+  if (isRoot || LINES_ARE_COMMANDS.has(first) || (first === 'xargs' && (at !== -1 || startsItsInput(words))))
     return true
   if (readsFileOption(first))
     return /(?: -f ?| --(?:make)?file[= ])(?:-|\/dev\/stdin)(?: |$)/.test(words.join(' '))

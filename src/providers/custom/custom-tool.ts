@@ -38,7 +38,10 @@ const DEFAULT_TIMEOUT_MS = 120_000
  * run_command; it runs in the same sandbox. Throws a TemplateError when the template cannot be used.
  */
 export function toCustomTool(name: string, settings: CustomToolSettings): AnyTool {
-  const template = parseTemplate(settings.command, new Set(Object.keys(settings.parameters)))
+  const { command, parameters } = settings
+  const isFree = (parameter: string): boolean =>
+    parameters[parameter]?.type === 'string' && parameters[parameter].enum === undefined
+  const template = parseTemplate(command, new Set(Object.keys(parameters)), isFree)
   const { working_dir: cwd, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, max_output: outputBytes, env } = settings
   const limits = { timeoutMs, ...(outputBytes === undefined ? {} : { outputBytes }) }
   const tool: Tool<Values> = {

@@ -1,6 +1,6 @@
 import { type Command, type ParsedScript, parse, type Word } from 'unbash'
-import { baseName, isCode, isRun } from './code-arguments.ts'
 import { commandsOf, refuseCodeInLine } from './code-in-line.ts'
+import { runsNothing } from './free-values.ts'
 import { TemplateError } from './template-error.ts'
 
 // A template is parsed once, when its tool is registered. Values never become part of a shell's syntax: in a simple
@@ -35,19 +35,27 @@ interface Slot {
 
 const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g
 
-export function parseTemplate(source: string, parameters: ReadonlySet<string>): Template {
+/** `isFree`: a parameter that can be any text; numbers and values of a list cannot. */
+export function parseTemplate(
+  source: string,
+  parameters: ReadonlySet<string>,
+  isFree: (parameter: string) => boolean = () => true,
+): Template {
   const script = parse(source)
   const error = script.errors?.[0]
   if (error !== undefined)
     throw new TemplateError(`The command is not valid shell syntax: ${error.message}.`, error.pos)
   const slots = new Map<number, Slot>()
   for (const command of commandsOf(script))
-    for (const slot of slotsOf(command, parameters)) slots.set(slot.pos, slot)
+    for (const slot of slotsOf(command, parameters, isFree)) slots.set(slot.pos, slot)
   refuseStrayPlaceholders(source, parameters, [...slots.values()])
   const ordered = [...slots.values()].sort((a, b) => a.pos - b.pos)
   refuseCodeInLine(
     script,
-    ordered.map(({ pos, pieces }) => ({ pos, name: parameterNames(pieces)[0] ?? '' })),
+    ordered.flatMap(({ pos, pieces }) => {
+      const name = parameterNames(pieces).find(isFree)
+      return name === undefined ? [] : [{ pos, name }]
+    }),
   )
   return {
     source,
@@ -57,9 +65,13 @@ export function parseTemplate(source: string, parameters: ReadonlySet<string>): 
   }
 }
 
-function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
+function slotsOf(
+  command: Command,
+  parameters: ReadonlySet<string>,
+  isFree: (parameter: string) => boolean,
+): Slot[] {
   const words = command.suffix.filter((node): node is Word => node.type === 'Word')
-  const program = baseName(command.name?.value ?? '')
+  const program = (command.name?.value ?? '').replace(/^\/(?:usr\/)?(?:local\/)?bin\//, '')
   return words.flatMap((word, index) => {
     const pieces = toPieces(word.text, parameters)
     if (parameterNames(pieces).length === 0) return []
@@ -80,13 +92,13 @@ function slotsOf(command: Command, parameters: ReadonlySet<string>): Slot[] {
     const flag =
       before !== undefined && /^-./.test(before.value) && before.value !== '--' ? before : undefined
     const option = attachedOption(pieces) ?? flag?.value ?? ''
-    if (isRun(program, words, index, option))
+    const free = parameterNames(pieces).find(isFree)
+    if (free !== undefined && !runsNothing(program, words, index, option))
       throw new TemplateError(
-        `{${name}} is an argument of '${program}', which would run it as a command.`,
+        `{${free}} can be any text, and '${program}' is not on the list of programs that never run an argument. ` +
+          `Give {${free}} a list of values ("enum"), send it on standard input (printf %s {${free}} | …), or write a script.`,
         word.pos,
       )
-    if (isCode(program, words, index, option))
-      throw new TemplateError(`{${name}} is read as code by '${program}'.`, word.pos)
     return {
       pos: word.pos,
       end: word.end,
