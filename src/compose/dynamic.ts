@@ -11,7 +11,7 @@ import { innerRunId } from '../dynamic/host.ts'
 import type { DynamicParts, InnerCall, PastCall } from '../dynamic/parts.ts'
 import { dynamicProvider } from '../dynamic/provider.ts'
 import type { DynamicStore } from '../dynamic/store.ts'
-import { scriptFolders } from '../providers/script/script-folders.ts'
+import { scriptFolders, scriptMachine } from '../providers/script/script-folders.ts'
 import { createIsolates, type Isolates } from '../sandbox/isolate/isolates.ts'
 import { findUsableSystem } from '../sandbox/walls/detect-usable.ts'
 import { openDynamicTools } from '../store/dynamic-tools.ts'
@@ -107,17 +107,18 @@ function composeDynamic(options: DynamicOptions): ComposedDynamic {
 /** Names that no tool answers to now, but may soon: a model must not be there first. */
 async function keptNames(
   registry: Registry,
-  { loaded: { config, workspace }, places }: DynamicOptions,
+  { loaded: { config, workspace }, environment, places }: DynamicOptions,
 ): Promise<string[]> {
   const { findScripts } = await import('../providers/script/find-scripts.ts')
   const { mcp, tools } = config
+  const machine = scriptMachine(workspace.root, environment)
   const folders = scriptFolders(places.state, workspace.root, tools.scripts.folders)
   return [
     // `mcp:hub`
     ...registry.statistics().flatMap(({ id }) => id.split(':')),
     ...[...Object.keys(mcp), ...tools.mcp.servers.map(({ name }) => name)],
     ...[...Object.keys(tools.cli.aliases), ...Object.keys(tools.custom)],
-    ...folders.flatMap(folder => findScripts(folder, process.execPath).scripts.map(({ name }) => name)),
+    ...folders.flatMap(folder => findScripts(folder, machine).scripts.map(({ name }) => name)),
   ]
 }
 
