@@ -34,7 +34,7 @@ import {
   reviewPlan,
 } from './run-review.ts'
 import type { Runtime } from './runtime.ts'
-import type { Database } from './store/database/database.ts'
+import { type Database, isOutage } from './store/database/database.ts'
 import { markState } from './store/own-state.ts'
 import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
@@ -204,9 +204,10 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     if (stand.status === 'completed') await goOnWithLate(parts, run)
     return await durable.look(run.id)
   } catch (error) {
-    // Nobody must own a run that nobody works on. Where it stands is written down; it can be resumed.
-    const message = toToolError(error).message
-    if (!(error instanceof LostRun)) {
+    // Without the database, or room on the disk, it stays ours: the worker of this process, or of the next one, goes on with
+    // it when they are back. Otherwise nobody must own a run that nobody works on. Where it stands is written down.
+    if (!(error instanceof LostRun) && !isOutage(error)) {
+      const { message } = toToolError(error)
       await leave(parts, run, { status: 'pending', stopReason: 'interrupted', error: message })
     }
     throw error

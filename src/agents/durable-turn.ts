@@ -177,7 +177,8 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
   const executed: ExecutedCall[] = [...before.executed]
   const waiting: (WaitingCall & { use: string })[] = []
   const givenUp = new Set<string>()
-  const durable = (use: ToolUseBlock) => claimed(store, idOf(use), use)
+  const unclaimed: unknown[] = []
+  const durable = (use: ToolUseBlock) => claimed(store, idOf(use), use, error => unclaimed.push(error))
   const parts = { ...context.calls, signal: context.signal, emit: context.emit, durable }
   const open = {
     ...state,
@@ -207,6 +208,8 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
     release()
     throw error
   })
+  // Without the store nothing can be claimed, which is no answer of a tool: the turn is taken again when it is back.
+  if (unclaimed.length > 0) throw unclaimed[0]
   const waits = ({ id }: ToolUseBlock): boolean => givenUp.has(id) || waiting.some(each => each.use === id)
   for (const outcome of outcomes) if (!waits(outcome.use)) before.known.set(outcome.use.id, outcome)
   const all = state.pending.flatMap(use => before.known.get(use.id) ?? [])
@@ -274,6 +277,7 @@ function claimed(
   store: TurnStore,
   call: string,
   use: ToolUseBlock,
+  onFailure: (error: unknown) => void,
 ): Pick<AgentCall, 'id' | 'beforeRun' | 'afterRun'> {
   const held = { claim: false }
   return {
@@ -281,7 +285,10 @@ function claimed(
     async beforeRun(prepared) {
       if (held.claim || onlyReads(prepared)) return
       const digest = hash('sha256', JSON.stringify([use.name, use.input]))
-      held.claim = await store.claim({ call, tool: use.name, digest })
+      held.claim = await store.claim({ call, tool: use.name, digest }).catch(error => {
+        onFailure(error)
+        throw error
+      })
       if (!held.claim)
         throw new ToolError('conflict', 'Another process has taken over this run; nothing was done.')
     },

@@ -8,7 +8,7 @@ import type { RunSpec } from '../agents/run-record.ts'
 import { laterApprover } from '../core/approval.ts'
 import { openRunDatabase } from '../run-database.ts'
 import { openRuns, type Runs } from '../runs.ts'
-import type { Database } from '../store/database/database.ts'
+import { type Database, DatabaseUnavailable } from '../store/database/database.ts'
 import { claimRun, enqueueRun, requeueRun } from '../store/tables/run-queue.ts'
 import { findRun, obeyWish, releaseRun, requestRun } from '../store/tables/workflow-runs.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -18,6 +18,7 @@ let server: TestDatabase
 let database: Database
 let runs: Runs
 let failures = 0
+const outages: Error[] = []
 
 beforeAll(async () => {
   machine = await openTestRuntime('', laterApprover)
@@ -25,8 +26,10 @@ beforeAll(async () => {
   const { environment, loaded, runtime } = machine
   const variables = { ...environment.variables, DATABASE_URL: server.url }
   database = await openRunDatabase({ ...environment, variables })
-  // Wishes are asked for with this; a test can let it fail.
+  // Wishes are asked for with this; a test can let it fail, and what is said to a run.
   const query: Database['query'] = async (text, values) => {
+    const outage = text.includes('FROM run_messages') ? outages.shift() : undefined
+    if (outage !== undefined) throw outage
     if (failures === 0 || !text.startsWith('SELECT requested')) return database.query(text, values)
     failures -= 1
     throw new Error('It is away.')
@@ -53,7 +56,7 @@ async function enqueue(agent?: string): Promise<string> {
 
 function work(drainMs = 0): Promise<Worker> {
   const parts = { runs, database, runtime: machine.runtime, log: () => undefined }
-  return startWorker({ ...parts, most: 4, mostPerAgent: 2, drainMs })
+  return startWorker({ ...parts, most: 4, mostPerAgent: 2, drainMs, rescueMs: 1 })
 }
 
 const statusOf = async (id: string) => {
@@ -116,6 +119,40 @@ describe('a worker', () => {
     await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed end_turn')
     await worker.close()
   }, 60_000)
+
+  test('works on a run whose turn another one began and lost, whatever that one left', async () => {
+    machine.write('r.toml', '[[answer]]\ntext = "Done."\ndelay_ms = 100\n')
+    const run = await runs.take(await enqueue())
+    const lost = runs.work(run)
+    await database.query('UPDATE workflow_runs SET executor = $2 WHERE id = $1', [
+      run.id,
+      `kogu-${randomUUID()}`,
+    ])
+    await expect(lost).rejects.toThrow('Another process has taken over this run.')
+    // As when the server was killed before the end of the turn before was on its disk.
+    await database.query('UPDATE workflow_runs SET turn = turn - 1 WHERE id = $1', [run.id])
+    const worker = await work()
+    await expect.poll(() => statusOf(run.id), { timeout: 20_000 }).toBe('completed end_turn')
+    await worker.close()
+  }, 30_000)
+
+  test.each([
+    ['the database was away', new DatabaseUnavailable(new Error('connect ECONNREFUSED'))],
+    ['the disk of the database was full', Object.assign(new Error('No space left'), { code: '53100' })],
+    ['the disk was full', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' })],
+  ])(
+    'goes on with a run by itself after %s',
+    async (_, outage) => {
+      machine.write('r.toml', '[[answer]]\ntext = "Done."\n')
+      outages.push(outage)
+      const id = await enqueue()
+      const worker = await work()
+      await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe('completed end_turn')
+      expect(outages).toEqual([])
+      await worker.close()
+    },
+    30_000,
+  )
 
   test('waits with a run that is let go and claimed again until all of its work has ended', async () => {
     machine.write('r.toml', '[[answer]]\ntext = "Done."\n')

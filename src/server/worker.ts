@@ -50,15 +50,16 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       work.begin(id, runs.take, () => wake.resolve())
     }
   }
-  // Seen without anybody at work on them the last time: a run that was only just begun is not among them twice.
+  // Seen without anybody at work on them the last time. Twice: a run that was only just begun, and one whose worker needs a
+  // moment to come back to a server that was away, is not left.
   let lost = new Set<string>()
   const rescue = async (): Promise<void> => {
-    const orphaned = (await runs.orphaned()).filter(id => !work.running.has(id))
-    const again = orphaned.filter(id => lost.has(id))
-    lost = new Set(orphaned)
-    for (const id of [...(await runs.interrupted()), ...again]) {
+    const left = [...(await runs.interrupted()), ...(await runs.orphaned())]
+    const again = left.filter(id => lost.has(id) && !work.running.has(id))
+    lost = new Set(left)
+    for (const id of again) {
       if (work.running.size >= most || stopped.signal.aborted) return
-      if (!work.running.has(id)) work.begin(id, runs.rescue, () => wake.resolve())
+      work.begin(id, runs.rescue, () => wake.resolve())
     }
   }
   const loop = async (): Promise<void> => {

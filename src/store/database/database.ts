@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { ToolError } from '../../core/errors.ts'
+import { isSystemError, ToolError } from '../../core/errors.ts'
 import type { ServerLease } from '../../sandbox/servers/shared-server.ts'
 import { type EmbeddedOptions, embeddedAddress, useEmbeddedPostgres } from './embedded-postgres.ts'
 import { migrate } from './migrate.ts'
@@ -203,20 +203,36 @@ async function retry<T>(work: () => Promise<T>, server: Server): Promise<T> {
       if (!isConnectionLost(error)) throw error
       if (performance.now() > deadline) throw new DatabaseUnavailable(error)
       await sleep(pause)
-      if (pause === LONGEST_PAUSE) await server.find()
+      // One that cannot be started yet, on a full disk for example, is away.
+      if (pause === LONGEST_PAUSE) await server.find().catch(() => undefined)
     }
   }
 }
 
-const LOST = new Set(['57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '53300'])
-const LOST_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT'])
+/** Class 53 is a lack of something, such as room on its disk; what it could not write, it will write later. */
+const LOST = new Set(['57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '58030'])
+const LOST_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
 
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return (
-    LOST.has(code) || LOST_SOCKET.has(code) || /Connection terminated|is not queryable/i.test(error.message)
+    LOST.has(code) ||
+    /^53[0-9A-Z]{3}$/.test(code) ||
+    LOST_SOCKET.has(code) ||
+    // A socket that is gone, and no other file.
+    (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') ||
+    /Connection terminated|is not queryable/i.test(error.message)
   )
+}
+
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT'])
+
+/** Nothing is wrong with what was to be done: the database is away, or there is no room on the disk. */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const isFull = isSystemError(error) && NO_ROOM.has(error.code ?? '')
+  return isFull || error instanceof DatabaseUnavailable || isConnectionLost(error) || isOutage(error.cause)
 }
 
 /** Nothing is wrong with what was asked; the server is away. */

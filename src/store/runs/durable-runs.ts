@@ -149,11 +149,7 @@ async function takeOver(
     throw new ToolError('conflict', 'Another Kogu has just taken over this run.')
   }
   const isAnothers = owner !== null && owner !== me
-  // Nobody begins a turn a second time: neither one that we left, nor one that another may be about to begin.
-  if (isLeft || isAnothers) {
-    const wasBegun = await engine.abandon({ run: id, turn: run.turn })
-    if (wasBegun || isAnothers) await finishTurn(database, { id, executor: me, turn: run.turn })
-  }
+  if (isLeft || isAnothers) await engine.abandon(id)
   if (isAnothers) await forgetExecutor(database, owner)
 }
 

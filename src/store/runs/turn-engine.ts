@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DBOS } from '@dbos-inc/dbos-sdk'
 import type { Database } from '../database/database.ts'
 import { LOCKS } from '../database/locks.ts'
 
-// DBOS on our own PostgreSQL, by four rules: one workflow per turn under the id `run:tN`, so that starting a turn twice is
-// starting it once and a run that waits for a person costs nothing; a claim before each effect (durable-turn.ts); liveness
-// by advisory lock (executors.ts); a pinned application version. A turn whose executor is gone is cancelled, which makes
-// the engine refuse late checkpoints of a process that only seemed to be gone; its successor goes on from the written state.
+// DBOS on our own PostgreSQL, by four rules: one workflow per turn, so that a run that waits for a person costs nothing; a
+// claim before each effect (durable-turn.ts); liveness by advisory lock (executors.ts); a pinned application version. Each
+// attempt at a turn has an id of its own, `run:tN:` and a random part: under a shared one, whoever takes a run over would get
+// what the engine noted of the attempt before, such as that it was lost. Who may write is up to the owner of the run.
 
 export type TurnWork = () => Promise<void>
 
@@ -16,10 +17,9 @@ export interface TurnId {
 }
 
 export interface TurnEngine {
-  /** Takes the turn, unless somebody took it before. */
   take(turn: TurnId, work: TurnWork): Promise<void>
-  /** Ends a turn that an executor left behind. False: it was never begun. */
-  abandon(turn: TurnId): Promise<boolean>
+  /** Ends the turns of a run that executors left behind, in what the engine notes. */
+  abandon(run: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,8 +31,8 @@ const works = new Map<string, TurnWork>()
 
 // DBOS has one state per process, and knows workflows before it is launched.
 const turnWorkflow = DBOS.registerWorkflow(
-  async (run: string, turn: number): Promise<void> => {
-    const work = works.get(workflowId({ run, turn }))
+  async (): Promise<void> => {
+    const work = works.get(DBOS.workflowID ?? '')
     if (work === undefined) throw new Error('This turn was started by another process.')
     // Not in steps of the engine: what it does is written down in our own tables, and the engine never does a turn again
     // that was cut off. Each step would cost seven round trips more.
@@ -57,28 +57,25 @@ export async function openTurnEngine(database: Database, executor: string): Prom
   const ending = new Set<Promise<void>>()
   return {
     async take(turn, work) {
-      const id = workflowId(turn)
+      const id = `${turn.run}:t${turn.turn}:${randomUUID()}`
       const worked = Promise.withResolvers<void>()
       works.set(id, () => {
         work().then(worked.resolve, worked.reject)
         return worked.promise
       })
-      const handle = await DBOS.startWorkflow(turnWorkflow, { workflowID: id })(turn.run, turn.turn)
+      const handle = await DBOS.startWorkflow(turnWorkflow, { workflowID: id })()
       const ended = handle.getResult().finally(() => {
         works.delete(id)
         ending.delete(ended)
       })
       ending.add(ended)
       ended.catch(() => undefined)
-      // What the turn did is written down by then; that the engine notes its end can go on beside the next one. A turn that
-      // somebody took before has no work of ours, and only ends.
+      // What the turn did is written down by then; that the engine notes its end can go on beside the next one.
       await Promise.race([worked.promise, ended])
     },
-    async abandon(turn) {
-      const id = workflowId(turn)
-      const [found] = await DBOS.listWorkflows({ workflowIDs: [id] })
-      if (found?.status === 'PENDING' || found?.status === 'ENQUEUED') await DBOS.cancelWorkflow(id)
-      return found !== undefined
+    async abandon(run) {
+      const left = await DBOS.listWorkflows({ workflow_id_prefix: `${run}:t`, status: 'PENDING' })
+      for (const { workflowID } of left) await DBOS.cancelWorkflow(workflowID)
     },
     async close() {
       await Promise.allSettled(ending)
@@ -103,10 +100,6 @@ async function launchAlone(database: Database): Promise<void> {
     // With the connection goes the lock.
     await client.end()
   }
-}
-
-function workflowId({ run, turn }: TurnId): string {
-  return `${run}:t${turn}`
 }
 
 /** What goes wrong comes back as an error of `take`; lines on the terminal of a person say nothing to them. */

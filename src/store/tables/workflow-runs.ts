@@ -203,13 +203,16 @@ export async function ownerOf({ query }: Queries, id: string): Promise<string | 
   return row?.executor ?? null
 }
 
-/** Only the owner moves a run. `turn` is the one that has just ended. Returns what a person wants of the run by then. */
+/**
+ * Only the owner moves a run. `turn` is the one that has just ended; a server that was killed may have lost the ends of those
+ * before it. Returns what a person wants of the run by then.
+ */
 export async function finishTurn(
   { query }: Queries,
   run: { id: string; executor: string; turn: number },
 ): Promise<RunWish | null> {
   const [row] = await query<Pick<Row, 'requested'>>(
-    'UPDATE workflow_runs SET turn = $3 + 1 WHERE id = $1 AND executor = $2 AND turn = $3 RETURNING requested',
+    'UPDATE workflow_runs SET turn = $3 + 1 WHERE id = $1 AND executor = $2 AND turn <= $3 RETURNING requested',
     [run.id, run.executor, run.turn],
   )
   return row?.requested ?? null
