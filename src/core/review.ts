@@ -29,10 +29,15 @@ export async function reviewCall(
   prepared: Prepared,
   progress: Progress,
 ): Promise<void> {
+  const askPerson = async (reason: string): Promise<void> => {
+    const decision = { outcome: 'ask', by: 'reviewers', ref: null, reason } as const
+    const asking = { ...prepared, judgement: { ...prepared.judgement, decision } }
+    await obtainApproval(runtime, call, asking, progress, {})
+  }
   // A person's answer to what reviewers could not decide: they are not asked again.
   const asked = call.continues?.question
   const waited = asked?.subject.kind === subjectOf(prepared).kind ? asked.decision : undefined
-  if (waited?.by === 'reviewers') return askPerson(runtime, call, prepared, progress, waited.reason)
+  if (waited?.by === 'reviewers') return askPerson(waited.reason)
   if (runtime.reviewers.length === 0 || prepared.judgement.risk !== 'high') return
   const { unrecorded = [] } = prepared.request.tool
   const summary = showCall(await summarizeCall(runtime, call, prepared), unrecorded, runtime.redactor)
@@ -60,18 +65,5 @@ export async function reviewCall(
     objection !== undefined && 'ask' in objection ? [objection.ask] : [],
   )
   // Who has just been asked and said yes is not asked a second time.
-  if (undecided !== undefined && progress.decision?.by !== 'user')
-    await askPerson(runtime, call, prepared, progress, undecided)
-}
-
-async function askPerson(
-  runtime: CallRuntime,
-  call: Call,
-  prepared: Prepared,
-  progress: Progress,
-  reason: string,
-): Promise<void> {
-  const decision = { outcome: 'ask', by: 'reviewers', ref: null, reason } as const
-  const asking = { ...prepared, judgement: { ...prepared.judgement, decision } }
-  await obtainApproval(runtime, call, asking, progress, {})
+  if (undecided !== undefined && progress.decision?.by !== 'user') await askPerson(undecided)
 }
