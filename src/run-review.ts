@@ -45,10 +45,15 @@ export async function reviewPlan(
     return 'revise'
   }
   if (board.hil === 'interactive') return 'person'
-  if (board.hil === 'auto_approve') return 'passed'
+  if (standsIn(board, result)) return 'passed'
   const error = `Plan rejected by quorum review ${result.display}`
   await store.save(end(state, 'denied', error), {})
   return { status: 'failed', stopReason: 'denied', error }
+}
+
+/** `auto_approve` is for votes that are missing. Whoever has voted no has not been asked in vain. */
+function standsIn({ hil }: ReviewBoard, { undecided, rejectCount }: Tally): boolean {
+  return hil === 'auto_approve' && undecided && rejectCount === 0
 }
 
 /** With scope `plan-only` the plan is the outcome. */
@@ -70,7 +75,7 @@ export async function reviewOutcome(
   const outcome = { task, output: state.ending?.text ?? '', calls: state.calls }
   const result = await board.outcome(run, outcome, signal)
   tell(review, 'final', result)
-  if (result.passed || (result.undecided && board.hil === 'auto_approve')) return stand
+  if (result.passed || standsIn(board, result)) return stand
   const verdict = result.undecided ? 'has too few votes, so look at it yourself' : 'rejects it'
   const error = `The final review ${verdict} ${result.display}\n${result.feedback}`.trimEnd()
   return { status: 'failed', stopReason: 'denied', error }

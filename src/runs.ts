@@ -6,6 +6,7 @@ import type { LoopState } from './agents/loop-state.ts'
 import type { Message } from './agents/messages.ts'
 import type { Models } from './agents/models/models.ts'
 import { isPlan, toPlan } from './agents/plan.ts'
+import { hasActed } from './agents/plan-review.ts'
 import { createPurse } from './agents/purse.ts'
 import { type Control, createControl } from './agents/run-control.ts'
 import { type RunRecord, type RunSpec, requireHome } from './agents/run-record.ts'
@@ -187,7 +188,7 @@ async function work(parts: Parts, run: RunRecord, how: WorkOptions): Promise<Run
     how.onEvent?.(shown)
   }
   try {
-    const orchestration = await findOrBegin(database, run)
+    const orchestration = await findOrBegin(parts, run)
     const stand = await takeTurns(parts, run, { ...how, emit, control, orchestration })
     if (orchestration !== undefined) {
       const { output } = await durable.look(run.id)
@@ -280,12 +281,13 @@ async function takeTurns(
     emit({ type: 'run.started', model: model.id, task: run.spec.task, resumed: run.turn > 1 })
     const review = reviewOf(parts, run, { store, emit, signal: control.signal })
     const before = await store.load()
-    if (orchestration !== undefined && review !== undefined)
-      await planTogether(review, parts.database, before)
+    if (review !== undefined) await planTogether(review, parts.database, before)
     // The first answer of an orchestrator whose plan a person or the reviewers want to see.
     const isPlanning = orchestration !== undefined && orchestration.plan === null
     const toPerson = orchestration?.mode === 'approval'
-    let holds = isPlanning && (toPerson || (review !== undefined && awaitsPlanReview(review, before)))
+    const isPlanOnly = review?.board.scope === 'plan-only' && !hasActed(before)
+    const awaits = toPerson || (review !== undefined && awaitsPlanReview(review, before))
+    let holds = isPlanOnly || (isPlanning && awaits)
     for (let { turn } = run; ; turn += 1) {
       await parts.spending.written()
       const budget = await checkBudget(parts.database, parts.loaded.config.limits.budget, new Date())
@@ -298,10 +300,11 @@ async function takeTurns(
       const state = await store.load()
       if (holds && orchestration !== undefined && isPlan(state, control.wished())) {
         const plan = toPlan(state)
-        const verdict = review === undefined ? 'passed' : await reviewPlan(review, state, plan)
+        // A plan that a person has approved needs no other verdict.
+        const verdict = review === undefined || !isPlanning ? 'passed' : await reviewPlan(review, state, plan)
         if (typeof verdict === 'object') return verdict
         if (verdict === 'revise') continue
-        if (review?.board.scope === 'plan-only') return endWithPlan(review, state, plan)
+        if (verdict === 'passed' && isPlanOnly) return endWithPlan(review, state, plan)
         if (toPerson || verdict === 'person') return proposePlan(parts, orchestration, { plan, state, emit })
         holds = false
         continue
@@ -337,10 +340,14 @@ function reviewOf(
   return board === undefined ? undefined : { board, run: id, task, ...rest }
 }
 
-/** A run that wants its plan approved has a row that says so, whoever started it. */
-async function findOrBegin(database: Database, run: RunRecord): Promise<Orchestration | undefined> {
+/** A run that ends with its plan, or wants it approved, has a row that says so, whoever started it. */
+async function findOrBegin(
+  { database, runtime: { board } }: Parts,
+  run: RunRecord,
+): Promise<Orchestration | undefined> {
   const found = await orchestrationOfRun(database, run.id)
-  const { orchestration: mode, agentId } = run.spec
+  const { agentId } = run.spec
+  const mode = run.spec.orchestration ?? (board?.scope === 'plan-only' ? 'automatic' : undefined)
   if (found !== undefined || mode === undefined) return found
   await insertOrchestration(database, {
     agent: agentId ?? null,

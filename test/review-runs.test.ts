@@ -84,7 +84,7 @@ async function open(
   }
   const reviews = () => events.flatMap(event => (event.type === 'review.finished' ? [event] : []))
   const isMade = (): boolean => existsSync(join(workspace, 'made.txt'))
-  return { box, database, runtime, heard, start, reviews, isMade }
+  return { box, database, runtime, runs, heard, start, reviews, isMade }
 }
 
 const agent = (heard: string): VendorAnswer =>
@@ -146,6 +146,54 @@ test('with the scope plan-only a run ends with its plan; with fast nobody looks 
   expect(fast.heard.r1?.[0]).toContain('proposed-call')
   // With what it is for.
   expect(fast.heard.r1?.[0]).toMatch(/The task of the run:[\s\S]*Make it/)
+})
+
+test('plan-only and an ensemble hold for every run, not only for orchestrators', async () => {
+  const planning = await open('scope = "plan-only"', { agent })
+  const record = await planning.start()
+  expect(record).toMatchObject({ status: 'completed', output: expect.stringContaining('1. write_file') })
+  expect([planning.isMade(), planning.reviews()[0]?.passed]).toEqual([false, true])
+  const together = await open('level = "ensemble"', {
+    agent: text => (text.includes('Created made.txt') ? { text: 'done' } : WRITE),
+    r1: text => (text.includes('You plan how') ? { text: '1. The plan of r1' } : { text: '9/10' }),
+    r2: text => (text.includes('You plan how') ? { text: '' } : { text: '9/10' }),
+  })
+  await together.start()
+  expect(together.heard.agent?.[0]).toContain('The plan of r1')
+})
+
+test('with plan-only, a plan that a person approves is all that becomes of the run', async () => {
+  const votes = { r1: () => NO, r2: () => NO }
+  const { runs, start, isMade } = await open('scope = "plan-only"\nmax_plan_revisions = 0', {
+    agent: () => WRITE,
+    ...votes,
+  })
+  const waiting = await start()
+  expect(waiting).toMatchObject({ status: 'pending', stopReason: 'awaiting_plan' })
+  await runs.approvePlan(waiting.id)
+  const ended = await runs.work(await runs.take(waiting.id))
+  expect(ended).toMatchObject({ status: 'completed', output: expect.stringContaining('1. write_file') })
+  expect(isMade()).toBe(false)
+})
+
+test('auto_approve stands in for votes that are missing, and for no rejection', async () => {
+  const quorum = 'hil = "auto_approve"\nmax_plan_revisions = 0'
+  const says = (r1: VendorAnswer, r2: VendorAnswer) => ({
+    agent: (text: string) => (text.includes('Created made.txt') ? { text: 'done' } : WRITE),
+    r1: (text: string) => (text.includes('proposed-plan') ? r1 : YES),
+    r2: (text: string) => (text.includes('proposed-plan') ? r2 : YES),
+  })
+  const silent = { text: '' }
+  for (const [r1, r2, status] of [
+    [NO, NO, 'failed'],
+    [NO, silent, 'failed'],
+    [YES, silent, 'completed'],
+    [silent, silent, 'completed'],
+  ] as const) {
+    const { start, isMade } = await open(quorum, says(r1, r2))
+    expect((await start('automatic')).status).toBe(status)
+    expect(isMade()).toBe(status === 'completed')
+  }
 })
 
 test('a final review that rejects the outcome makes the run a failed one, and what it did stays', async () => {
