@@ -81,7 +81,7 @@ async function measureRuns(): Promise<Row[]> {
         `[[step]]\nid = "s${index}"\ntool = "write_file"\nargs = { path = "out/${index}.txt", content = "x" }\n`,
     )
     box.write('.kogu/pipelines/long.toml', `name = "long"\n${steps.join('')}`)
-    await trustPipeline(parts, 'long')
+    await trustPipeline({ ...parts, services: async () => parts }, 'long')
     const { id } = await createPipelineRun(parts, 'long')
     const pipelineMs = await time(async () => {
       const { status } = await workOnPipeline(parts, id)

@@ -28,9 +28,15 @@ const record = {
 }
 
 describe('a wish', () => {
-  const specOf = (wish: Partial<RunWish>, more = '', limits = '[limits]\nmax_turns = 3\n', turns = 30) => {
+  const specOf = (
+    wish: Partial<RunWish>,
+    more = '',
+    limits = '[limits]\nmax_turns = 3\n',
+    turns = 30,
+    config = '',
+  ) => {
     const machine = createTestMachine()
-    machine.write('user/config.toml', `[limits]\nmax_tokens = 1000\nmax_turns = ${turns}\n`)
+    machine.write('user/config.toml', `${config}[limits]\nmax_tokens = 1000\nmax_turns = ${turns}\n`)
     const script = machine.write('script.toml', '[[answer]]\ntext = "Done."\n')
     const loaded = machine.load()
     const text = `model = "rehearsal:${script}"\n${more}${limits}`
@@ -80,6 +86,19 @@ describe('a wish', () => {
       expect(specOf({ orchestration, mayApprove: true }, planned).orchestration).not.toBe('approval')
     }
     expect(specOf({ orchestration: 'none', tools: [] }, planned)).toMatchObject({ authority: { tools: [] } })
+  })
+
+  test('does not leave out the plan that [defaults] wants a person to see, with an agent or without', () => {
+    const under = (wish: Partial<RunWish>, more = '') =>
+      specOf(wish, more, undefined, undefined, '[defaults]\norchestration = "approval"\n')
+    for (const agent of [{}, { agent: { record, tools: [] } }]) {
+      expect(under(agent).orchestration).toBe('approval')
+      for (const orchestration of ['automatic', 'none'] as const) {
+        expect(() => under({ ...agent, orchestration })).toThrow('plan is approved')
+        expect(under({ ...agent, orchestration, mayApprove: true }).orchestration).not.toBe('approval')
+      }
+    }
+    expect(under({}, 'orchestration = "automatic"\n').orchestration).toBe('automatic')
   })
 })
 

@@ -11,6 +11,8 @@ import { ToolError } from './core/errors.ts'
 import { lastingId } from './models.ts'
 import type { Runs } from './runs.ts'
 import type { Runtime } from './runtime.ts'
+import type { Database } from './store/database/database.ts'
+import { requireAgentById } from './store/runs/find-agent.ts'
 
 /** What somebody asks for, through whichever door. */
 export interface RunWish {
@@ -52,8 +54,10 @@ export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish):
   const { config, workspace } = loaded
   const model = runs.models.find(wish.model ?? modelOf(wish))
   const own = authorityOf(wish, runtime)
-  const orchestration = wish.orchestration ?? panel?.orchestration ?? config.defaults.orchestration
-  if (panel?.orchestration === 'approval' && orchestration !== 'approval') requirePlan(wish)
+  // The one place where it is decided, for every door: a wish may leave out a plan only where its door may approve.
+  const setting = panel?.orchestration ?? config.defaults.orchestration
+  const orchestration = wish.orchestration ?? setting
+  if (setting === 'approval' && orchestration !== 'approval') requirePlan(wish)
   const limits = limitsOf(wish, loaded, orchestration)
   requirePrice(model, limits, config.limits.budget)
   // The row of a panel has the table's defaults where the file says nothing.
@@ -79,13 +83,30 @@ export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish):
   }
 }
 
+/** What a door says about a run that is started again. */
+export type AgainWish = Pick<RunWish, 'mayApprove' | 'mode'> & Partial<Pick<RunWish, 'startedBy'>>
+
+/** The specification of a run that is started again, through whichever door. */
+export async function findRunSpecAgain(
+  parts: SpecParts & { readonly runs: Pick<Runs, 'place'>; readonly database: Database },
+  spec: RunSpec,
+  wish: AgainWish,
+): Promise<RunSpec> {
+  const { database, runs } = parts
+  if (spec.agentId === undefined) return toRunSpecAgain(parts, spec, wish)
+  const agent = await requireAgentById(database, runs.place, spec.agentId)
+  return toRunSpecAgain(parts, spec, { ...wish, agent })
+}
+
 /** The same again, as if it were asked for now: somebody may have taken something from its agent, or lowered a limit. */
 export function toRunSpecAgain(
   parts: SpecParts,
   spec: RunSpec,
-  { agent, mayApprove = false }: Pick<RunWish, 'agent' | 'mayApprove'>,
+  { agent, mayApprove = false, mode: wanted, startedBy }: AgainWish & Pick<RunWish, 'agent'>,
 ): RunSpec {
-  const { tools, mode } = spec.authority
+  const { tools, mode: begun } = spec.authority
+  // The mode of an agent's run is the agent's; any other one has the mode that the person wants now.
+  const mode = agent === undefined ? (wanted ?? begun) : begun
   const { onLimit: _, ...wished } = spec.limits
   const isThere = (name: string): boolean => parts.runtime.registry.candidates(name).length > 0
   const { authority, limits } = toRunSpec(parts, {
@@ -95,7 +116,13 @@ export function toRunSpecAgain(
     ...(tools === undefined || tools === 'all' ? {} : { tools: tools.filter(isThere) }),
     ...(mode === undefined ? {} : { mode }),
   })
-  return { ...spec, limits, authority: agent === undefined ? spec.authority : authority }
+  const own = mode === undefined ? spec.authority : { ...spec.authority, mode }
+  return {
+    ...spec,
+    ...(startedBy === undefined ? {} : { startedBy }),
+    limits,
+    authority: agent === undefined ? own : authority,
+  }
 }
 
 function modelOf({ agent, panel }: RunWish): string | undefined {
@@ -145,12 +172,12 @@ function limitsOf(
   return { ...own, ...given }
 }
 
-/** A panel that shows its plan to a person first does so whoever starts it. Without tools there is nothing to plan. */
+/** What shows its plan to a person first does so whoever starts it. Without tools there is nothing to plan. */
 function requirePlan({ tools, mayApprove }: RunWish): void {
   if (mayApprove === true || tools?.length === 0) return
   throw new ToolError(
     'forbidden',
-    "The panel's plan is approved before it begins (orchestration = approval).",
+    'Its plan is approved before it begins (orchestration = "approval" in the panel or in [defaults]).',
     {
       hint: 'Start it with POST /api/runs or with the mode approval. Skipping the plan needs the scope approve.',
     },

@@ -19,7 +19,7 @@ import { createStateFolder } from './config/init.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Approver } from './core/approval.ts'
 import type { AuthorityWish } from './core/authority.ts'
-import { ToolError, toToolError } from './core/errors.ts'
+import { toToolError } from './core/errors.ts'
 import { compileLinear } from './core/linear-pattern.ts'
 import { localProvider, PRIORITY } from './core/provider.ts'
 import { createRedactor, type Redactor } from './core/redact.ts'
@@ -37,6 +37,7 @@ import {
 import type { Runtime } from './runtime.ts'
 import { type Database, isOutage } from './store/database/database.ts'
 import { markState } from './store/own-state.ts'
+import { answerPlanOf, type PlanAnswer } from './store/runs/answer-plan.ts'
 import { checkBudget } from './store/runs/budget.ts'
 import { type DurableRuns, openDurableRuns } from './store/runs/durable-runs.ts'
 import { createEventWriter } from './store/runs/event-writer.ts'
@@ -45,8 +46,6 @@ import { tellStopped } from './store/runs/stop-run.ts'
 import { listMessages } from './store/tables/agent-messages.ts'
 import { cancelApprovals } from './store/tables/approvals.ts'
 import {
-  answerPlan,
-  failRejected,
   finishOrchestration,
   insertOrchestration,
   type Orchestration,
@@ -156,8 +155,8 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
       )
     },
     messages: ({ execution }) => listMessages(database, execution),
-    approvePlan: id => decidePlan(database, id, 'running', place),
-    rejectPlan: id => decidePlan(database, id, 'rejected', place),
+    approvePlan: id => decidePlan(database, id, 'approve', place),
+    rejectPlan: id => decidePlan(database, id, 'reject', place),
     interrupted: () => durable.interrupted(place),
     async close() {
       await withdraw()
@@ -361,22 +360,12 @@ async function findOrBegin(
 async function decidePlan(
   database: Database,
   id: string,
-  status: 'running' | 'rejected',
+  verdict: PlanAnswer['verdict'],
   place: Runs['place'],
 ): Promise<void> {
   const run = await findRun(database, id)
   if (run !== undefined) requireHome(run, place)
-  const found = await orchestrationOfRun(database, id)
-  if (found === undefined || !(await answerPlan(database, found.id, status))) {
-    // A plan waits no longer when its run was stopped.
-    const { status: stands } = (found?.status === 'awaiting_approval' ? run : found) ?? { status: 'none' }
-    throw new ToolError('conflict', `Orchestration run is not awaiting approval (status: ${stands})`)
-  }
-  const type = status === 'running' ? 'plan.approved' : 'plan.rejected'
-  if (status === 'rejected') await failRejected(database, found)
-  const writer = createEventWriter(database, id, found.execution)
-  writer.emit({ type, orchestration: found.id, user: place.user })
-  await writer.flush()
+  await answerPlanOf(database, id, { verdict, user: place.user, isQueued: false })
 }
 
 /** An agent's tools are those of its settings; orchestrating is what it was started for. */

@@ -113,6 +113,28 @@ describe('an agent', () => {
     expect(more.denied).toMatchObject([{ reason: expect.stringContaining('not enabled') }])
   })
 
+  test('has no more in a run that is started again than it has by then', () => {
+    home.write('write-again.toml', script('again.md'))
+    const model = 'rehearsal:write-again.toml'
+    const wide = ['run', 'x', '--agent', 'clerk', '--model', model, '--mode', 'accept-edits']
+    const { id } = home.json(wide)
+    expect(there('again.md')).toBe(true)
+    home.run(['agents', 'tools', 'clerk', '--settings', 'write_file={"allowed_dirs":["doc"]}'])
+    const again = home.json(['runs', 'rerun', String(id), '--mode', 'accept-edits'])
+    expect(again.denied).toMatchObject([{ tool: 'write_file' }])
+  })
+
+  test('reads what is said to its run after the end, as over HTTP', () => {
+    const told = ['run', 'x', '--model', 'rehearsal:talk.toml']
+    home.write('talk.toml', '[[answer]]\ntext = "First."\n[[answer]]\ntext = "Second."\n')
+    const { id } = home.json(told)
+    expect(home.run(['runs', 'say', String(id), 'More.']).stderr).toContain(
+      'A server goes on with it by itself',
+    )
+    expect(home.json(['runs', 'show', String(id)])).toMatchObject({ stop_reason: 'queued' })
+    expect(home.json(['runs', 'resume', String(id)])).toMatchObject({ status: 'completed', text: 'Second.' })
+  })
+
   test('is listed, shown, changed and deleted', () => {
     home.run([
       'agents',

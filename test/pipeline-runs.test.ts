@@ -73,7 +73,7 @@ const statusOf = ({ runtime }: Opened, id: string) => pipelineRunsOf(runtime.pla
 test('web_search → analysis by a model → write_file: the write waits in the inbox, and the answer lets it go on', async () => {
   const parts = await open(laterApprover)
   await writeTemplate(parts.box.workspace, 'market', 'market-research')
-  await trustPipeline(parts, 'market')
+  await trustPipeline({ ...parts, services: async () => parts }, 'market')
   vendor.play(({ body }) => {
     const said = JSON.stringify(body.messages)
     return { text: said.includes('Tea costs 120.') ? '# Tea is dear' : '# Nothing found' }
@@ -97,7 +97,7 @@ test('web_search → analysis by a model → write_file: the write waits in the 
 test('the same by a rehearsal: nobody is asked but the person', async () => {
   const parts = await open(laterApprover)
   await writeTemplate(parts.box.workspace, 'market', 'market-research')
-  await trustPipeline(parts, 'market')
+  await trustPipeline({ ...parts, services: async () => parts }, 'market')
   const asked = vendor.requests.length
   const { id } = await createPipelineRun(parts, 'market', { topic: 'tea' }, { rehearse: true })
   expect((await workOnPipeline(parts, id)).status).toBe('waiting')
@@ -122,7 +122,7 @@ function makeRepository({ box }: Opened): void {
 const bootstrap = async (parts: Opened, rehearse: boolean) => {
   makeRepository(parts)
   await writeTemplate(parts.box.workspace, 'self', 'self-bootstrap')
-  await trustPipeline(parts, 'self')
+  await trustPipeline({ ...parts, services: async () => parts }, 'self')
   const { id } = await createPipelineRun(
     parts,
     'self',
@@ -156,7 +156,7 @@ test('the same loop by rehearsals: what is wrong at first is right after the che
   await writeTemplate(parts.box.workspace, 'self', 'self-bootstrap')
   const answer = (number: number): string => `[[answer]]\ntext = "export const answer = ${number}"\n`
   parts.box.write('.kogu/rehearsals/self-coder.toml', answer(41))
-  await trustPipeline(parts, 'self')
+  await trustPipeline({ ...parts, services: async () => parts }, 'self')
   const input = { goal: 'an answer', file: 'src/answer.ts' }
   const { id } = await createPipelineRun(parts, 'self', input, { rehearse: true })
   const asked = vendor.requests.length
@@ -196,7 +196,7 @@ test('what entered a pipeline has entered the one inside of it, and comes back f
   parts.box.write('.kogu/pipelines/down.toml', `name = "down"\n${search}${inside('writes')}`)
   parts.box.write('.kogu/pipelines/up.toml', `name = "up"\n${inside('reads')}${write('b.txt')}`)
   for (const name of ['down', 'up']) {
-    await trustPipeline(parts, name)
+    await trustPipeline({ ...parts, services: async () => parts }, name)
     await workOnPipeline(parts, (await createPipelineRun(parts, name)).id)
   }
   const made = ['a.txt', 'b.txt'].filter(path => existsSync(join(parts.runtime.workspace, path)))
@@ -209,7 +209,7 @@ test('a scheduled run that waits holds the next one back; what was missed is mad
     '.kogu/pipelines/gated.toml',
     'name = "gated"\n[[step]]\nid = "a"\ntext = "x"\ngate = "approval"\n',
   )
-  await trustPipeline(parts, 'gated')
+  await trustPipeline({ ...parts, services: async () => parts }, 'gated')
   const clock = { now: new Date('2026-11-16T09:00:00Z') }
   const schedules = openSchedules(parts.runtime.places)
   const wanted = {
@@ -238,7 +238,7 @@ test('a scheduled run that waits holds the next one back; what was missed is mad
 test('a run that a server began goes on with the next one after a crash; one of the command line does not', async () => {
   const parts = await open(laterApprover)
   parts.box.write('.kogu/pipelines/note.toml', 'name = "note"\n[[step]]\nid = "a"\ntext = "x"\n')
-  await trustPipeline(parts, 'note')
+  await trustPipeline({ ...parts, services: async () => parts }, 'note')
   const [served, own] = [
     await createPipelineRun(parts, 'note', {}, { isServers: true }),
     await createPipelineRun(parts, 'note'),
@@ -251,7 +251,7 @@ test('a run that a server began goes on with the next one after a crash; one of 
 test('a schedule starts its pipeline once; one that has changed since it was trusted is not run', async () => {
   const parts = await open(laterApprover, 'mode = "accept-edits"\n')
   parts.box.write('.kogu/pipelines/note.toml', 'name = "note"\n[[step]]\nid = "a"\ntext = "{{run.date}}"\n')
-  await trustPipeline(parts, 'note')
+  await trustPipeline({ ...parts, services: async () => parts }, 'note')
   const clock = { now: new Date('2026-11-16T09:00:00Z') }
   const schedules = openSchedules(parts.runtime.places)
   const wanted = { pipeline: 'note', cron: '0 9 * * *', timezone: 'UTC', input: {}, catchUp: 'once' as const }

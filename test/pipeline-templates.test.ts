@@ -46,7 +46,7 @@ async function rehearse(template: string, input: Record<string, string> = {}): P
   const { loaded, environment, runtime, workspace } = box
   const parts = { loaded, environment, runtime, database, runs }
   await writeTemplate(workspace, 'mine', template)
-  await trustPipeline(parts, 'mine')
+  await trustPipeline({ ...parts, services: async () => parts }, 'mine')
   const { id } = await createPipelineRun(parts, 'mine', input, { rehearse: true })
   return workOnPipeline(parts, id)
 }

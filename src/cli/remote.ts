@@ -121,7 +121,7 @@ export async function runsAtServer(context: CommandContext): Promise<number> {
         : await client.request<ServerRun>(
             'POST',
             `/api/runs/${encodeURIComponent(id)}/${await actionOf(context, client, id, verb)}`,
-            verb === 'say' ? { text: words.join(' ') } : {},
+            verb === 'say' ? { text: words.join(' '), ...(await oneAgent(context, client, id)) } : {},
           )
     if (output.json) output.object(run)
     else output.data([table([toRow(run)]), ...(run.text === null ? [] : [toBlock(run.text)])].join('\n'))
@@ -135,9 +135,20 @@ async function actionOf(
   run: string,
   verb: string,
 ): Promise<string> {
-  const agent = textOption(values, 'agent')
   if (verb !== 'stop') return verb
-  if (agent === undefined) return flag(values, 'after-step') ? 'stop-after-step' : 'stop'
+  const { execution_id } = await oneAgent({ values }, client, run)
+  if (execution_id !== undefined) return `agents/${encodeURIComponent(execution_id)}/stop`
+  return flag(values, 'after-step') ? 'stop-after-step' : 'stop'
+}
+
+/** The sub-agent that is meant, when one is. */
+async function oneAgent(
+  { values }: Pick<CommandContext, 'values'>,
+  client: Client,
+  run: string,
+): Promise<{ execution_id?: string }> {
+  const agent = textOption(values, 'agent')
+  if (agent === undefined) return {}
   const path = `/api/runs/${encodeURIComponent(run)}/agents`
   const agents = await client.request<ServerAgent[]>('GET', path)
   const execution = matchAgent(
@@ -146,7 +157,7 @@ async function actionOf(
       ...{ execution: execution_id, name, isAtWork: parent_execution_id !== null && completed_at === null },
     })),
   )
-  return `agents/${encodeURIComponent(execution)}/stop`
+  return { execution_id: execution }
 }
 
 interface ServerAgent {

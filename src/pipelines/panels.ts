@@ -15,7 +15,7 @@ import { makeFolders } from '../core/make-folders.ts'
 import { addLabel, type Run } from '../core/run.ts'
 import { writeWhole } from '../core/write-whole.ts'
 import { lastingId } from '../models.ts'
-import { toRunSpec } from '../run-spec.ts'
+import { type RunWish, toRunSpec } from '../run-spec.ts'
 import type { Runs } from '../runs.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Database } from '../store/database/database.ts'
@@ -105,7 +105,7 @@ function toOutcome(record: RunRecord, labels: Run['labels']) {
 async function panelSpec(
   parts: PanelParts,
   name: string,
-  { prompt, vars }: Pick<PanelOrder, 'prompt' | 'vars'>,
+  { prompt, vars, ...only }: Pick<PanelOrder, 'prompt' | 'vars'> & Pick<RunWish, 'tools' | 'orchestration'>,
 ): Promise<RunSpec> {
   const { loaded, runtime, database, runs } = parts
   const workflow = await workflowOf(database, runs.place.user, runtime.workspace)
@@ -127,7 +127,7 @@ async function panelSpec(
       panel,
       agent: { record: agent, tools },
       model: modelFor(parts, name, panel.model),
-      orchestration: panel.orchestration ?? 'none',
+      ...only,
     },
   )
 }
@@ -159,14 +159,9 @@ export function summarize(parts: PanelParts, { summarizer }: Edge, text: string)
   const { runs, runtime, signal } = parts
   const name = summarizer ?? 'summary'
   const spec = async (task: string): Promise<RunSpec> => {
-    if (summarizer === undefined) {
-      const limits = { maxTurns: 1 }
-      return toRunSpec(parts, {
-        ...{ task, startedBy: 'pipeline', model, tools: [], limits, orchestration: 'none' },
-      })
-    }
-    const base = await panelSpec(parts, summarizer, { prompt: task, vars: {} })
-    return { ...base, authority: { ...base.authority, tools: [] } }
+    const only = { tools: [], orchestration: 'none' } as const
+    if (summarizer !== undefined) return panelSpec(parts, summarizer, { prompt: task, vars: {}, ...only })
+    return toRunSpec(parts, { ...{ task, startedBy: 'pipeline', model, limits: { maxTurns: 1 } }, ...only })
   }
   const panel = summarizer === undefined ? undefined : readPanel(runtime.workspace, summarizer)
   const model = modelFor(parts, name, panel?.kind === 'ai' ? panel.model : undefined)

@@ -7,7 +7,14 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Api, body, createApi, json, route, z } from './api.ts'
 import { dashboardRoutes } from './dashboard.ts'
-import { type DoorContext, type DoorOptions, guardDoor, refuseForgery, sessionCookie } from './door.ts'
+import {
+  type DoorContext,
+  type DoorOptions,
+  guardDoor,
+  refuseForgery,
+  sessionCookie,
+  tooMany,
+} from './door.ts'
 import type { ConfigFollower } from './follow-config.ts'
 import { mcpRoute } from './mcp-door.ts'
 import { createRequestCounts, metricRoutes, type RequestCounts } from './metrics.ts'
@@ -181,6 +188,7 @@ function openRoutes(api: Api, parts: ServerParts): void {
       // A terminal breaks long lines. Anything else than a link is refused, a token too: it is for programs.
       const text = context.req.valid('json').link.replaceAll(/\s/g, '')
       const [, link] = /\/open\?link=([\w-]+)$/.exec(text) ?? []
+      if (link === undefined && context.get('isCrowded')) throw tooMany()
       if (link === undefined) {
         throw new HttpProblem(400, 'invalid_input', 'This is not a link of kogu open.', {
           hint: 'Paste the whole link that kogu open or kogu serve printed.',
@@ -195,6 +203,7 @@ function openRoutes(api: Api, parts: ServerParts): void {
 /** Uses the link up and sets the cookie. Returns the page that the link is for. */
 function openSession(context: DoorContext, parts: ServerParts, link: string): string {
   const opened = parts.sessions.redeem(link)
+  if (opened === undefined && context.get('isCrowded')) throw tooMany()
   if (opened === undefined) {
     throw new HttpProblem(
       401,

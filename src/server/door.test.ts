@@ -30,7 +30,7 @@ beforeAll(async () => {
       close: async () => undefined,
     },
     scheme: 'http',
-    ...{ sessions, tokens, allowedHosts, now: () => now },
+    ...{ sessions, tokens, allowedHosts, now: () => now, workspace: machine.runtime.workspace },
     services: lazyServices(() => Promise.reject(new Error('There is none.'))),
     log: () => undefined,
   })
@@ -162,6 +162,42 @@ test('tokens of one name have limits of their own', async () => {
   }
   while ((await ask(first)) === 200);
   expect([await ask(first), await ask(second)]).toEqual([429, 200])
+})
+
+test('strangers who use up their limit keep no credential out, and no link', async () => {
+  const headers = { host: '127.0.0.1:4000' }
+  const ask = async (path: string, more: Record<string, string> = {}) =>
+    (await app.request(`${ORIGIN}${path}`, { headers: { ...headers, ...more } })).status
+  const login = async (link: string) =>
+    (
+      await app.request(`${ORIGIN}/api/auth/login`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'x-kogu-csrf': '1', origin: ORIGIN },
+        body: JSON.stringify({ link: `${ORIGIN}/open?link=${link}` }),
+      })
+    ).status
+  const wrong = { authorization: 'Bearer kogu_wrong' }
+  while ((await ask('/api/tools', wrong)) !== 429);
+  expect([await ask('/api/health'), await ask('/open?link=guess'), await login('guess')]).toEqual([
+    429, 429, 429,
+  ])
+  const token = { authorization: `Bearer ${tokenFor('read')}` }
+  expect([await ask('/api/health', token), await ask('/api/health', { cookie: signIn() })]).toEqual([
+    200, 200,
+  ])
+  expect([await ask(`/open?link=${sessions.createLink()}`), await login(sessions.createLink())]).toEqual([
+    302, 204,
+  ])
+})
+
+test('what strangers send from one address leaves those of another alone', async () => {
+  const from = async (remoteAddress: string) => {
+    const env = { incoming: { socket: { remoteAddress } } }
+    const headers = { host: '127.0.0.1:4000' }
+    return (await app.request(`${ORIGIN}/api/health`, { headers }, env)).status
+  }
+  while ((await from('127.0.0.2')) === 200);
+  expect([await from('127.0.0.2'), await from('127.0.0.3')]).toEqual([429, 200])
 })
 
 describe('sessions', () => {

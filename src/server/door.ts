@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import type { Sessions } from './auth/sessions.ts'
@@ -18,6 +19,8 @@ export function sessionCookie(context: Context): string {
 export interface DoorOptions {
   readonly sessions: Sessions
   readonly tokens: TokenStore
+  /** Whose server this is: tokens can be for one workspace only. */
+  readonly workspace: string
   /** Names, without a port, under which this server may be addressed. */
   readonly allowedHosts: readonly string[]
   /** How browsers reach it: `https` also behind a proxy that has TLS. */
@@ -41,6 +44,8 @@ export interface DoorVariables {
   mayStay: () => boolean
   /** What a page of this server says it comes from. */
   ownOrigin: string
+  /** Others have used up what those without a credential may ask here. Only a good credential is still let in. */
+  isCrowded: boolean
 }
 
 export type DoorContext = Context<{ Variables: DoorVariables }>
@@ -92,14 +97,28 @@ export function guardDoor(options: DoorOptions): MiddlewareHandler<{ Variables: 
     context.set('caller', caller)
     context.set('mayStay', () => identify(given, options) !== undefined)
     context.set('ownOrigin', ownOrigin(context, options))
-    if (!limit.take(caller?.id ?? 'nobody')) {
-      throw new HttpProblem(429, 'rate_limited', 'Too many requests.', {
-        hint: 'Wait a second and try again.',
-      })
-    }
+    // A credential is looked at first, and its holder has a limit of their own: what strangers send, from the same address
+    // too, must not keep a person out. All programs of one machine have one address.
+    const isWithin = limit.take(caller?.id ?? `nobody at ${sourceOf(context)}`)
+    const maySignIn = caller === undefined && SIGN_IN.has(context.req.path)
+    context.set('isCrowded', !isWithin)
+    if (!isWithin && !maySignIn) throw tooMany()
     await next()
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) context.res.headers.set(name, value)
   }
+}
+
+export function tooMany(): HttpProblem {
+  return new HttpProblem(429, 'rate_limited', 'Too many requests.', { hint: 'Wait a second and try again.' })
+}
+
+/** Where a link becomes a session. They refuse themselves what is no good link when there is a crowd. */
+const SIGN_IN: ReadonlySet<string> = new Set(['/open', '/api/auth/login'])
+
+/** The address that a request comes from. Behind a proxy it is the proxy's: what a header says can be made up. */
+function sourceOf({ env }: DoorContext): string {
+  const { incoming } = (env ?? {}) as Partial<HttpBindings>
+  return incoming?.socket.remoteAddress ?? ''
 }
 
 /** A route's own guard: the caller has to have this scope. */
@@ -108,7 +127,7 @@ export function requireScope(scope: Scope): MiddlewareHandler<{ Variables: DoorV
     const caller = context.get('caller')
     if (caller === undefined) {
       throw new HttpProblem(401, 'unauthorized', 'No session and no valid token.', {
-        hint: 'Open the link that kogu serve printed, or send Authorization: Bearer TOKEN (kogu tokens create).',
+        hint: 'Open the link that kogu serve printed, or send Authorization: Bearer TOKEN (kogu tokens create, in the workspace of the server).',
       })
     }
     if (!caller.scopes.includes(scope)) {
@@ -178,11 +197,11 @@ function credentialsOf(context: DoorContext): Credentials {
 
 function identify(
   { authorization, session }: Credentials,
-  { sessions, tokens, now }: DoorOptions,
+  { sessions, tokens, workspace, now }: DoorOptions,
 ): Caller | undefined {
   if (authorization !== undefined) {
     const [, token = ''] = /^Bearer ([\w-]+)$/i.exec(authorization) ?? []
-    const found = findToken(tokens.list(), token, new Date(now()))
+    const found = findToken(tokens.list(), token, { now: new Date(now()), workspace })
     return found === undefined
       ? undefined
       : { id: found.id, name: found.name, kind: 'token', scopes: found.scopes }

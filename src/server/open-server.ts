@@ -72,6 +72,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
     version,
     sessions,
     tokens: openTokens(environment.directories.state),
+    workspace: runtime.workspace,
     scheme: options.remote === undefined ? 'http' : 'https',
     allowedHosts: allowed,
     now: Date.now,

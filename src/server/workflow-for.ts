@@ -6,7 +6,7 @@ import type { Services } from './services.ts'
 export async function workflowFor({ database, runs }: Services, id: string | undefined): Promise<string> {
   const { user, workspace } = runs.place
   if (id === undefined) return workflowOf(database, user, workspace)
-  const found = await findWorkflow(database, user, id)
+  const found = await findWorkflow(database, runs.place, id)
   if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such workflow.')
   return found.id
 }

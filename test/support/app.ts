@@ -16,6 +16,8 @@ export interface TestApp {
   readonly services: () => Promise<Services>
   /** A token of these scopes; of all of them by default. */
   token(...scopes: Scope[]): string
+  /** Adds a token that a test made itself. */
+  store(token: StoredToken): void
   /** Revokes all tokens. */
   revoke(): void
   /** Sends a request with such a token, the same for the same scopes, and reads the JSON of its answer. */
@@ -72,6 +74,7 @@ export async function openTestApp({
     sessions: createSessions(Date.now),
     tokens: { list: () => stored, add: async () => undefined, remove: async () => false },
     allowedHosts: ['127.0.0.1'],
+    workspace: machine.runtime.workspace,
     now: Date.now,
     log: () => undefined,
   })
@@ -94,6 +97,7 @@ export async function openTestApp({
     machine,
     services,
     token,
+    store: token => void stored.push(token),
     revoke() {
       stored.splice(0)
       sent.clear()

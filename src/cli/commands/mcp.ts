@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Approver, laterApprover, noApprover } from '../../core/approval.ts'
 import type { HttpOptions } from '../../mcp/serve-http.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -121,14 +121,14 @@ export function readNames(values: CommandContext['values']): 'kogu' | 'claude' {
 }
 
 async function serveOnPort(
-  { values, output, signal, environment }: CommandContext,
+  { values, output, signal }: CommandContext,
   runtime: Runtime,
   common: Omit<HttpOptions, 'port' | 'token'>,
 ): Promise<void> {
   const { serveHttp } = await import('../../mcp/serve-http.ts')
   const { openToken } = await import('../../store/token-file.ts')
   const port = countOption(values, 'port') ?? 0
-  const { path, token } = openToken(join(environment.directories.state, 'mcp-token'))
+  const { path, token } = openToken(join(dirname(runtime.places.sealKey), 'mcp-token'))
   const door = await serveHttp(runtime, { ...common, port, token })
   if (output.json) output.object({ url: door.url, token_file: path })
   else output.data(door.url)

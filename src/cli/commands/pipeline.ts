@@ -199,11 +199,19 @@ async function create(context: CommandContext, name: string): Promise<number> {
 
 async function trust(context: CommandContext, name: string): Promise<number> {
   refuseInsideCall(context)
-  const { file, inside, panels } = await withParts(context, parts => trustPipeline(parts, name))
+  const whole = await withParts(context, parts =>
+    trustPipeline({ ...parts, services: async () => parts }, name),
+  )
+  const [file, ...inside] = whole.files.map(({ pipeline, sha256 }) => ({ name: pipeline.name, sha256 }))
+  const panels = whole.panels.map(panel => panel.name)
   const { output } = context
-  if (output.json) output.object({ ok: true, sha256: file.sha256, inside, panels })
+  if (output.json)
+    output.object({ ok: true, sha256: file?.sha256, inside: inside.map(each => each.name), panels })
   else {
-    const all = [...inside.map(each => `the pipeline ${each}`), ...panels.map(panel => `the panel ${panel}`)]
+    const all = [
+      ...inside.map(each => `the pipeline ${each.name}`),
+      ...panels.map(panel => `the panel ${panel}`),
+    ]
     output.note(`${[name, ...all].join(', ')} can run as ${all.length === 0 ? 'it is' : 'they are'} now.`)
   }
   return EXIT.ok

@@ -1,7 +1,7 @@
 import { type RunRecord, type RunStatus, requireHome } from '../../agents/run-record.ts'
 import { counted } from '../../core/counted.ts'
 import { toBlock, toLine, underMargin } from '../../core/visible.ts'
-import { requirePrice } from '../../run-spec.ts'
+import { findRunSpecAgain, requirePrice } from '../../run-spec.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Database } from '../../store/database/database.ts'
 import {
@@ -46,14 +46,14 @@ List, watch and steer agents' runs.
   kogu runs list [--status S] [--all] [--limit N]    of this workspace, or of all
   kogu runs show ID        the task, the answers, the calls, what changed and what was refused
   kogu runs tail ID        follow it from the beginning until it ends; --ndjson for programs
-  kogu runs say ID TEXT    send a message; the agent reads it in its next turn
+  kogu runs say ID TEXT    send a message; the agent reads it in its next turn. --agent NAME_OR_ID: to one sub-agent
   kogu runs pause|stop ID  within a second; it can be resumed. stop --after-step: after the current step
   kogu runs stop ID --agent NAME_OR_ID    stop one sub-agent and everything below it; the run goes on
   kogu runs resume ID      continue after a pause, crash, approval or limit; raise limits with --max-turns, --max-cost, …
                            --on-ask, --ask-timeout and --output as in kogu run; other options stay as they were;
                            --mode at most what the run began with
   kogu runs approve|reject ID    answer the plan of a run with --orchestration approval
-  kogu runs rerun ID       the same task again, as a new run
+  kogu runs rerun ID       the same task again, as a new run, with at most what its agent or panel may do now
 
 --server URL: list, show, tail, say, pause, stop and resume runs of a kogu serve elsewhere; token in KOGU_TOKEN
 A run survives a crash. An interrupted call with side effects is shown and never repeated.
@@ -82,7 +82,7 @@ See also: kogu run, kogu approvals, kogu undo --run ID
   async run(context) {
     if (flag(context.values, 'after-step') && context.positionals[0] !== 'stop')
       throw new UsageError('--after-step works only with: kogu runs stop ID')
-    if (context.values.agent !== undefined) requireStop(context)
+    if (context.values.agent !== undefined) requireOneAgent(context)
     if (isRemote(context)) return (await import('../remote.ts')).runsAtServer(context)
     const [verb = 'list', start, ...rest] = context.positionals
     if (verb === 'list') return list(context)
@@ -111,8 +111,9 @@ See also: kogu run, kogu approvals, kogu undo --run ID
 }
 
 /** Whoever means one sub-agent must not reach the whole run. */
-function requireStop({ values, positionals: [verb] }: CommandContext): void {
-  if (verb !== 'stop') throw new UsageError('--agent works only with kogu runs stop.')
+function requireOneAgent({ values, positionals: [verb] }: CommandContext): void {
+  if (verb !== 'stop' && verb !== 'say')
+    throw new UsageError('--agent works only with kogu runs stop and say.')
   if (flag(values, 'after-step')) throw new UsageError('--agent and --after-step cannot be combined.')
 }
 
@@ -301,19 +302,21 @@ async function stopOne(
   database: Database,
   { run, agent, runtime }: OneAgent,
 ): Promise<number> {
-  const [{ stopAgent }, { listRunAgents }, { matchAgent }] = await Promise.all([
-    import('../../store/runs/stop-agent.ts'),
-    import('../../store/tables/run-details.ts'),
-    import('../match-agent.ts'),
-  ])
-  const agents = (await listRunAgents(database, run.id)).map(({ execution, name, parent, completedAt }) => ({
-    ...{ execution, name: name ?? '', isAtWork: parent !== null && completedAt === null },
-  }))
-  const execution = matchAgent(agent, agents)
+  const execution = await findExecution(database, run.id, agent)
+  const { stopAgent } = await import('../../store/runs/stop-agent.ts')
   await stopAgent(database, { run: run.id, execution }, runtime.withdrawQuestions)
   if (output.json) output.object({ id: run.id, agent: execution, requested: 'stop' })
   else output.note('Asked to stop, with everything below it. Their open questions were withdrawn.')
   return EXIT.ok
+}
+
+async function findExecution(database: Database, run: string, agent: string): Promise<string> {
+  const { listRunAgents } = await import('../../store/tables/run-details.ts')
+  const { matchAgent } = await import('../match-agent.ts')
+  const agents = (await listRunAgents(database, run)).map(({ execution, name, parent, completedAt }) => ({
+    ...{ execution, name: name ?? '', isAtWork: parent !== null && completedAt === null },
+  }))
+  return matchAgent(agent, agents)
 }
 
 async function say(
@@ -326,19 +329,14 @@ async function say(
   const text = words.join(' ').trim()
   if (text === '') throw new UsageError('Say what?', 'kogu runs say ID "…"')
   const run = await requireOwnRun(context, database, start)
-  const [{ sayToRun }, { randomUUID }] = await Promise.all([
-    import('../../store/tables/run-messages.ts'),
-    import('node:crypto'),
-  ])
-  await sayToRun(database, randomUUID(), run.id, text)
+  const agent = textOption(context.values, 'agent')
+  const execution = agent === undefined ? undefined : await findExecution(database, run.id, agent)
+  const { say: sayTo } = await import('../../store/runs/say-to-run.ts')
+  const goesOn = await sayTo(database, run, text, execution)
   if (output.json) output.object({ id: run.id, said: text })
-  else {
-    const when =
-      run.status === 'running'
-        ? 'The agent gets it with the next turn.'
-        : `To continue the run with it: kogu runs resume ${run.id}`
-    output.note(when)
-  }
+  else if (goesOn) output.note(`A server goes on with it by itself; otherwise: kogu runs resume ${run.id}`)
+  else if (run.status === 'running') output.note('The agent gets it with the next turn.')
+  else output.note(`To continue the run with it: kogu runs resume ${run.id}`)
   return EXIT.ok
 }
 
@@ -374,10 +372,12 @@ async function decidePlan(
 async function rerun(context: CommandContext, start: string): Promise<number> {
   return withRuns(context, async session => {
     const { spec } = await requireOwnRun(context, session.database, start)
-    // Of an agent's run the mode is the agent's; any other one has the mode that the person wants now.
-    const wanted = context.values.mode !== undefined && spec.agent === undefined
-    const authority = wanted ? { ...spec.authority, mode: session.loaded.config.mode } : spec.authority
-    return workAndTell(context, session, await session.runs.create({ ...spec, authority }))
+    const { mode } = session.loaded.config
+    const again = await findRunSpecAgain(session, spec, {
+      ...{ mayApprove: true, startedBy: 'cli' },
+      ...(context.values.mode === undefined ? {} : { mode }),
+    })
+    return workAndTell(context, session, await session.runs.create(again))
   })
 }
 

@@ -1,7 +1,9 @@
 import { parseDuration } from '../../core/duration.ts'
+import { toLine } from '../../core/visible.ts'
 import { makeToken, openTokens, SCOPES, type Scope } from '../../server/auth/tokens.ts'
-import { type Command, type CommandContext, textOption, UsageError, unknownVerb } from '../command.ts'
+import { type Command, type CommandContext, flag, textOption, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { loadForCommand } from '../open-runtime.ts'
 import { table } from '../output.ts'
 
 export const tokens: Command = {
@@ -12,10 +14,15 @@ Bearer tokens for programs that talk to kogu serve.
   kogu tokens list
   kogu tokens revoke tok_4f9c12ab34cd
 
+A token works only with the server of the workspace where it is created; --all-workspaces: with all of your servers.
 Scopes: read (look at everything), run (call tools, start runs, undo), approve (answer questions), admin (settings).
 The token is printed once; only its hash is kept.
 `,
-  options: { scope: { type: 'string', multiple: true }, expires: { type: 'string' } },
+  options: {
+    scope: { type: 'string', multiple: true },
+    expires: { type: 'string' },
+    'all-workspaces': { type: 'boolean' },
+  },
   words: 2,
   async run(context) {
     const [verb = 'list', subject] = context.positionals
@@ -42,15 +49,20 @@ async function create(context: CommandContext, name: string | undefined): Promis
   if (expires !== undefined && lifetimeMs === undefined)
     throw new UsageError(`--expires takes a duration such as 30d, not '${expires}'.`)
   const now = new Date()
-  const made = makeToken(name, scopes, { now, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) })
+  const workspace = flag(context.values, 'all-workspaces') ? null : loadForCommand(context).workspace.root
+  const made = makeToken(name, scopes, {
+    now,
+    workspace,
+    ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
+  })
   await openTokens(context.environment.directories.state).add(made.stored)
   const { id, expiresAt } = made.stored
   if (context.output.json)
-    context.output.object({ id, name, scopes, expires_at: expiresAt, token: made.token })
+    context.output.object({ id, name, scopes, workspace, expires_at: expiresAt, token: made.token })
   else {
     context.output.data(made.token)
     context.output.note(
-      `${id} with ${scopes.join(', ')}. It is not shown again; revoke it with: kogu tokens revoke ${id}`,
+      `${id} with ${scopes.join(', ')}, for ${shownWorkspace(workspace)}. It is not shown again; revoke it with: kogu tokens revoke ${id}`,
     )
   }
   return EXIT.ok
@@ -62,7 +74,11 @@ function list({ output, environment }: CommandContext): number {
   else if (all.length === 0) output.note('There are no tokens.')
   else
     output.data(
-      table(all.map(({ id, name, scopes, expiresAt }) => [id, name, scopes.join(','), expiresAt ?? 'never'])),
+      table(
+        all.map(({ id, name, scopes, workspace, expiresAt }) => [
+          ...[id, name, scopes.join(','), expiresAt ?? 'never', shownWorkspace(workspace)],
+        ]),
+      ),
     )
   return EXIT.ok
 }
@@ -74,6 +90,10 @@ async function revoke(context: CommandContext, id: string | undefined): Promise<
   if (context.output.json) context.output.object({ ok: removed, id })
   else context.output.note(removed ? `Revoked ${id}.` : `There is no token '${id}'.`)
   return removed ? EXIT.ok : EXIT.notFound
+}
+
+function shownWorkspace(workspace: string | null | undefined): string {
+  return workspace == null ? 'all workspaces' : toLine(workspace)
 }
 
 /** An agent must not make itself a token. */

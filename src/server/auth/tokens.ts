@@ -12,6 +12,8 @@ export interface StoredToken {
   readonly id: string
   readonly name: string
   readonly scopes: readonly Scope[]
+  /** The one whose server takes it. Null, and missing in tokens of an older Kogu: any of this person's. */
+  readonly workspace?: string | null | undefined
   readonly sha256: string
   readonly createdAt: string
   readonly expiresAt: string | null
@@ -28,6 +30,7 @@ const schema = z.object({
   id: z.string(),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
+  workspace: z.string().nullable().optional(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
@@ -44,21 +47,32 @@ const PREFIX = 'kogu_'
 export function makeToken(
   name: string,
   scopes: readonly Scope[],
-  { now, lifetimeMs }: { now: Date; lifetimeMs?: number },
+  { now, lifetimeMs, workspace = null }: { now: Date; lifetimeMs?: number; workspace?: string | null },
 ): { token: string; stored: StoredToken } {
   const id = `tok_${randomBytes(6).toString('hex')}`
   const token = `${PREFIX}${randomBytes(32).toString('base64url')}`
   const expiresAt = lifetimeMs === undefined ? null : new Date(now.getTime() + lifetimeMs).toISOString()
-  const stored = { id, name, scopes, sha256: hash('sha256', token), createdAt: now.toISOString(), expiresAt }
-  return { token, stored }
+  const about = { id, name, scopes, workspace }
+  return {
+    token,
+    stored: { ...about, sha256: hash('sha256', token), createdAt: now.toISOString(), expiresAt },
+  }
 }
 
-/** The scopes of a bearer token, or undefined when it is unknown or has expired. Compares all tokens in constant time. */
-export function findToken(tokens: readonly StoredToken[], token: string, now: Date): StoredToken | undefined {
+/**
+ * A bearer token; undefined when it is unknown, has expired or is for another workspace. Compares all tokens in constant
+ * time.
+ */
+export function findToken(
+  tokens: readonly StoredToken[],
+  token: string,
+  { now, workspace }: { now: Date; workspace: string },
+): StoredToken | undefined {
   if (!token.startsWith(PREFIX) || token.length > 200) return undefined
   const given = Buffer.from(hash('sha256', token), 'hex')
   let found: StoredToken | undefined
   for (const stored of tokens) if (timingSafeEqual(given, Buffer.from(stored.sha256, 'hex'))) found = stored
+  if (found?.workspace != null && found.workspace !== workspace) return undefined
   if (found?.expiresAt != null && Date.parse(found.expiresAt) <= now.getTime()) return undefined
   return found
 }

@@ -202,7 +202,7 @@ function toolSettingRoutes(api: Api, { services, runtime }: RunParts): void {
 }
 
 async function requireAgent({ database, runs }: Services, id: string) {
-  const found = await findAgentById(database, runs.place.user, id)
+  const found = await findAgentById(database, runs.place, id)
   if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such agent.')
   return found
 }

@@ -1,22 +1,20 @@
 import type { ToolSetting } from '../../agents/agent-authority.ts'
 import type { RunSpec } from '../../agents/run-record.ts'
-import { ToolError } from '../../core/errors.ts'
+import { ToolError, toToolError } from '../../core/errors.ts'
 import { type RunWish, toRunSpec } from '../../run-spec.ts'
+import { answerPlanOf } from '../../store/runs/answer-plan.ts'
+import { type AgentById, requireAgentById } from '../../store/runs/find-agent.ts'
 import { listExecutions } from '../../store/tables/agent-executions.ts'
 import { listMessages } from '../../store/tables/agent-messages.ts'
 import {
-  answerPlan,
-  failRejected,
   findOrchestration,
   insertOrchestration,
   type Orchestration,
 } from '../../store/tables/orchestration-runs.ts'
-import { insertEvents, newEvent } from '../../store/tables/run-events.ts'
-import { enqueueRun, requeueRun } from '../../store/tables/run-queue.ts'
+import { enqueueRun } from '../../store/tables/run-queue.ts'
 import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
 import { awaitRun } from '../await-run.ts'
 import { callerName, mayApprove } from '../door.ts'
-import { type FoundAgent, findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { executionShape, orchestrationShape, showOrchestration } from '../show-run.ts'
@@ -38,9 +36,13 @@ function executeRoutes(api: Api, parts: RunParts): void {
     200: json(executionShape, 'The execution, which has ended'),
     202: json(executionShape, 'The execution, which waits for somebody; see /api/approvals'),
   }
+  const find = async (id: string): Promise<AgentById> => {
+    const { database, runs } = await parts.services()
+    return requireAgentById(database, runs.place, id)
+  }
   const execute = async (
     wish: Pick<RunWish, 'task' | 'startedBy' | 'mayApprove' | 'tools'>,
-    agent: FoundAgent,
+    agent: AgentById,
     signal: AbortSignal,
   ) => {
     const opened = await parts.services()
@@ -64,7 +66,7 @@ function executeRoutes(api: Api, parts: RunParts): void {
     }),
     async context => {
       const { agent_id, input } = context.req.valid('json')
-      const agent = await findAgentFor(await parts.services(), agent_id)
+      const agent = await find(agent_id)
       const { status, execution } = await execute(
         { task: input, startedBy: callerName(context), tools: [] },
         agent,
@@ -91,7 +93,7 @@ function executeRoutes(api: Api, parts: RunParts): void {
     }),
     async context => {
       const { agent_id, input, enabled_tools, tool_config = {} } = context.req.valid('json')
-      const found = await findAgentFor(await parts.services(), agent_id)
+      const found = await find(agent_id)
       const canonical = (name: string): string =>
         parts.runtime.registry.candidates(name)[0]?.tool.name ?? name
       const agent = { ...found, tools: narrowed(found.tools, tool_config, canonical) }
@@ -227,7 +229,7 @@ function orchestrateRoutes(api: Api, parts: RunParts): void {
         )
       }
       const opened = await parts.services()
-      const agent = await findAgentFor(opened, agent_id)
+      const agent = await requireAgentById(opened.database, opened.runs.place, agent_id)
       const spec = toRunSpec(
         { ...parts, runs: opened.runs },
         {
@@ -258,7 +260,7 @@ function orchestrateRoutes(api: Api, parts: RunParts): void {
 function begin(
   { database, runs }: Services,
   spec: RunSpec,
-  agent: FoundAgent['record'],
+  agent: AgentById['record'],
   mode: Orchestration['mode'],
 ): Promise<string> {
   return database.transaction(async queries => {
@@ -280,24 +282,12 @@ function planRoutes(api: Api, { services }: RunParts): void {
       async context => {
         const opened = await services()
         const found = await requireOrchestration(opened, context.req.valid('param').id)
-        const { database } = opened
-        if (!(await answerPlan(database, found.id, verb === 'approve' ? 'running' : 'rejected'))) {
-          // A plan waits no longer when its run was stopped.
-          const { status } =
-            found.status === 'awaiting_approval' ? await requireRun(opened, found.run) : found
-          throw new HttpProblem(
-            400,
-            'invalid_input',
-            `Orchestration run is not awaiting approval (status: ${status})`,
-          )
-        }
-        const user = callerName(context)
-        const event = { orchestration: found.id, user }
-        await insertEvents(database, found.run, found.execution, [
-          newEvent({ type: verb === 'approve' ? 'plan.approved' : 'plan.rejected', ...event }),
-        ])
-        if (verb === 'approve') await requeueRun(database, found.run, 'awaiting_plan')
-        else await database.transaction(queries => failRejected(queries, found))
+        const wanted = { verdict: verb, user: callerName(context), isQueued: true }
+        await answerPlanOf(opened.database, found.run, wanted).catch((error: unknown) => {
+          const { code, message } = toToolError(error)
+          // As the founding documents have it.
+          throw code === 'conflict' ? new HttpProblem(400, 'invalid_input', message) : error
+        })
         return answer(context, showOrchestration(await requireOrchestration(opened, found.id)))
       },
     )

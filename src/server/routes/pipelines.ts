@@ -5,6 +5,7 @@ import { toToolError } from '../../core/errors.ts'
 import { problemsOf, warningsOf } from '../../pipelines/checks.ts'
 import { listPipelines, PIPELINE_NAME, parsePipeline, pipelinePath } from '../../pipelines/files.ts'
 import { describeTemplates, writeTemplate } from '../../pipelines/templates.ts'
+import { readWhole, trustPipeline } from '../../pipelines/trust.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readText, removeText, replaceText } from '../../store/saved-text.ts'
 import { openScriptTrust } from '../../store/script-trust.ts'
@@ -32,6 +33,10 @@ const pipeline = z
     /** `trusted`: a person has looked at exactly this text, so it may run. */
     state: z.enum(['trusted', 'untrusted', 'broken']),
     hash: z.string(),
+    /** What is trusted with it: the pipelines and panels inside of it, by name; `hash` is of all as it is now. */
+    whole: z
+      .object({ hash: z.string(), pipelines: z.array(z.string()), panels: z.array(z.string()) })
+      .nullable(),
     /** What the file says, as JSON: name, description, input, step, edge. Null when it cannot be read. */
     definition: z.record(z.string(), z.unknown()).nullable(),
     /** The edges that count: those of the file, or from each step to the next. */
@@ -167,7 +172,8 @@ function saveRoutes(api: Api, parts: PipelineParts): void {
       const author = callerName(context)
       await insertVersion(database, keyOf(parts, name), { ...saved, author })
       runtime.note('pipeline-saved', { pipeline: name, hash: saved.sha256, author })
-      if (mayApprove(context)) await trustPipeline(parts, name, saved.sha256)
+      // Of what is inside, nobody has said anything yet.
+      if (mayApprove(context)) await trustFile(parts, name, saved.sha256)
       return answer(context, await look(parts, name))
     },
   )
@@ -193,15 +199,14 @@ function trustRoute(api: Api, parts: PipelineParts): void {
     route('approve', {
       method: 'post',
       path: '/api/pipelines/{name}/trust',
-      summary: 'Trust a pipeline as it was reviewed',
+      summary:
+        'Trust a pipeline as it was reviewed, with all that it runs; `hash` is that of `whole`, which names them',
       request: { params, body: body(z.object({ hash: z.string().max(100) })) },
       responses: { 200: json(pipeline, 'The pipeline') },
     }),
     async context => {
       const { name } = context.req.valid('param')
       const { hash } = context.req.valid('json')
-      if ((await look(parts, name)).hash !== hash)
-        throw new HttpProblem(409, 'stale', 'The pipeline has changed since it was reviewed.')
       await trustPipeline(parts, name, hash)
       return answer(context, await look(parts, name))
     },
@@ -246,7 +251,7 @@ function keyOf({ runtime }: PipelineParts, name: string) {
   return { workspace: runtime.workspace, kind: 'pipeline' as const, name }
 }
 
-async function trustPipeline({ runtime, environment }: PipelineParts, name: string, sha256: string) {
+async function trustFile({ runtime, environment }: PipelineParts, name: string, sha256: string) {
   const path = pipelinePath(runtime.workspace, name)
   await openScriptTrust(environment.directories.state, runtime.workspace).trust({ path, sha256 })
   runtime.note('pipeline-trusted', { pipeline: name, hash: sha256 })
@@ -258,14 +263,30 @@ async function look(parts: PipelineParts, name: string): Promise<z.infer<typeof 
   const found = readText(path)
   if (found === undefined) throw new HttpProblem(404, 'not_found', `There is no pipeline '${name}'.`)
   const read = await understand(parts, name, found.text)
+  const whole = read.definition === null ? null : describeWhole(runtime.workspace, name)
   const trust = openScriptTrust(environment.directories.state, runtime.workspace)
   const seen = trust.isTrusted({ path, sha256: found.sha256 }) ? 'trusted' : 'untrusted'
   return {
     name,
     state: read.definition === null ? 'broken' : seen,
     hash: found.sha256,
+    whole,
     ...read,
     text: found.text,
+  }
+}
+
+/** Null when something inside of it is missing or cannot be read, as `problems` says. */
+function describeWhole(workspace: string, name: string): z.infer<typeof pipeline>['whole'] {
+  try {
+    const { hash, files, panels } = readWhole(workspace, name)
+    return {
+      hash,
+      pipelines: files.slice(1).map(each => each.pipeline.name),
+      panels: panels.map(panel => panel.name),
+    }
+  } catch {
+    return null
   }
 }
 

@@ -3,20 +3,18 @@ import { twice } from '../../agents/limits.ts'
 import { fillPanel } from '../../agents/panel.ts'
 import type { RunRecord } from '../../agents/run-record.ts'
 import type { LoadedConfig } from '../../config/load.ts'
-import { type RunWish, toRunSpec, toRunSpecAgain } from '../../run-spec.ts'
+import { findRunSpecAgain, type RunWish, toRunSpec } from '../../run-spec.ts'
 import type { Runtime } from '../../runtime.ts'
-import { readPanel, requirePanelAgent } from '../../store/runs/find-agent.ts'
+import { readPanel, requireAgentById, requirePanelAgent } from '../../store/runs/find-agent.ts'
+import { say } from '../../store/runs/say-to-run.ts'
 import { stopRun } from '../../store/runs/stop-run.ts'
 import { countsOfRuns } from '../../store/tables/run-details.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
-import { sayToRun, sayToSubAgent } from '../../store/tables/run-messages.ts'
 import { enqueueRun, extendRun, requeueRun } from '../../store/tables/run-queue.ts'
-import { findRunAgent } from '../../store/tables/sub-agents.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { callerName, mayApprove } from '../door.ts'
-import { findAgentFor } from '../find-agent-for.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { countedRunShape, mayExtend, runShape, showRun } from '../show-run.ts'
@@ -105,7 +103,9 @@ async function whoRuns(
     )
     return { task: fillPanel(panel, task, variables), panel, agent: { record: agent, tools } }
   }
-  return agent_id === undefined ? { task } : { task, agent: await findAgentFor(opened, agent_id) }
+  return agent_id === undefined
+    ? { task }
+    : { task, agent: await requireAgentById(opened.database, opened.runs.place, agent_id) }
 }
 
 function lookRoutes(api: Api, { services }: RunParts): void {
@@ -203,11 +203,11 @@ function againRoute(api: Api, { runtime, loaded, services }: RunParts): void {
     async context => {
       const opened = await services()
       const { spec } = await requireRun(opened, context.req.valid('param').id)
-      const again = toRunSpecAgain({ runtime, loaded, runs: opened.runs }, spec, {
-        ...(spec.agentId === undefined ? {} : { agent: await findAgentFor(opened, spec.agentId) }),
+      const again = await findRunSpecAgain({ runtime, loaded, ...opened }, spec, {
         mayApprove: mayApprove(context),
+        startedBy: callerName(context),
       })
-      const id = await beginRun(opened, { ...again, startedBy: callerName(context) })
+      const id = await beginRun(opened, again)
       return context.json(showRun(await requireRun(opened, id)), 202)
     },
   )
@@ -279,31 +279,16 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
     async context => {
       const opened = await services()
       const run = await requireRun(opened, context.req.valid('param').id)
-      const { text, execution_id = run.execution } = context.req.valid('json')
-      if (execution_id !== run.execution) {
-        const agent = { run: run.id, execution: execution_id }
-        if (!(await sayToSubAgent(opened.database, agent, text))) await refuseToSay(opened.database, agent)
-        return context.json(showRun(run), 202)
-      }
-      await sayToRun(opened.database, randomUUID(), run.id, text)
-      // One that has ended goes on to read it; one that waits for an answer or was paused stays so. Looked at after the
-      // message is there: whoever works on it looks for messages after its end is.
-      if ((await requireRun(opened, run.id)).status === 'completed') await requeueRun(opened.database, run.id)
+      // What is said to an agent can make it use the answers that were given to its run.
+      if (run.spec.startedBy !== callerName(context) && !mayApprove(context))
+        throw new HttpProblem(403, 'forbidden', 'Another caller has started this run.', {
+          hint: "Saying something to it needs the scope 'approve'.",
+        })
+      const { text, execution_id } = context.req.valid('json')
+      await say(opened.database, run, text, execution_id)
       return context.json(showRun(await requireRun(opened, run.id)), 202)
     },
   )
-}
-
-/** Nobody would ever read what is said to a sub-agent that has ended. */
-async function refuseToSay(
-  database: Services['database'],
-  agent: { run: string; execution: string },
-): Promise<never> {
-  if ((await findRunAgent(database, agent)) === undefined)
-    throw new HttpProblem(404, 'not_found', 'This run has no such agent.')
-  throw new HttpProblem(409, 'conflict', 'This sub-agent has ended already.', {
-    hint: 'Say it to the run.',
-  })
 }
 
 /** Only of this workspace: another one's server has its files. */

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { listProviders } from '../../store/tables/llm-providers.ts'
 import {
   findWorkflow,
@@ -39,7 +40,7 @@ function workflowRoutes(api: Api, { services }: RunParts): void {
       const { database, runs } = await services()
       const { user_id = runs.place.user } = context.req.valid('query')
       if (user_id !== runs.place.user) return context.json([], 200)
-      return context.json((await listWorkflows(database, user_id)).map(toWorkflow), 200)
+      return context.json((await listWorkflows(database, runs.place)).map(toWorkflow), 200)
     },
   )
   api.openapi(
@@ -57,9 +58,10 @@ function workflowRoutes(api: Api, { services }: RunParts): void {
     async context => {
       const { name, description = null } = context.req.valid('json')
       const { database, runs } = await services()
-      const { user } = runs.place
-      const id = await insertWorkflow(database, { user, name, description })
-      const made = id === undefined ? undefined : await findWorkflow(database, user, id)
+      // By its path, a workspace finds the workflow that holds its agents.
+      if (isAbsolute(name)) throw new HttpProblem(400, 'invalid_input', 'The name of a workflow is no path.')
+      const id = await insertWorkflow(database, { ...runs.place, name, description })
+      const made = id === undefined ? undefined : await findWorkflow(database, runs.place, id)
       if (made === undefined) throw new HttpProblem(409, 'conflict', `There is a workflow '${name}' already.`)
       return context.json(toWorkflow(made), 201)
     },
@@ -74,7 +76,7 @@ function workflowRoutes(api: Api, { services }: RunParts): void {
     }),
     async context => {
       const { database, runs } = await services()
-      const found = await findWorkflow(database, runs.place.user, context.req.valid('param').id)
+      const found = await findWorkflow(database, runs.place, context.req.valid('param').id)
       if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such workflow.')
       return context.json(toWorkflow(found), 200)
     },

@@ -7,6 +7,7 @@ import { OWNER } from './migrations/0006-owner.ts'
 import { REVIEWS } from './migrations/0007-reviews.ts'
 import { EVENT_PLACES } from './migrations/0008-event-places.ts'
 import { STEERING } from './migrations/0009-steering.ts'
+import { WORKFLOW_PLACES } from './migrations/0010-workflow-places.ts'
 
 export interface Migration {
   readonly version: number
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: 'reviews', sql: REVIEWS },
   { version: 8, name: 'event places', sql: EVENT_PLACES },
   { version: 9, name: 'steering', sql: STEERING },
+  { version: 10, name: 'workflow places', sql: WORKFLOW_PLACES },
 ]

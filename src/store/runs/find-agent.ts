@@ -6,8 +6,9 @@ import { type AiPanel, type Panel, parsePanel } from '../../agents/panel.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Database } from '../database/database.ts'
 import { listToolPermissions, replaceToolPermissions } from '../tables/agent-tool-permissions.ts'
-import { findAgent, insertAgent, updateAgent } from '../tables/agents.ts'
+import { findAgent, findAgentById, insertAgent, updateAgent } from '../tables/agents.ts'
 import { providerRow } from '../tables/llm-providers.ts'
+import type { WorkflowPlace } from '../tables/workflows.ts'
 
 /** An agent as a run needs it. */
 export interface FoundAgent {
@@ -23,6 +24,27 @@ export async function requireAgent(database: Database, workflow: string, name: s
     })
   }
   return { agent, tools: await listToolPermissions(database, agent.id) }
+}
+
+/** An agent as a request names it. One that comes from a panel is what a person has looked at, or nothing. */
+export interface AgentById {
+  readonly record: AgentRecord & { readonly workflow: string }
+  readonly tools: readonly ToolSetting[]
+  /** Its mode and limits hold for the agent too. */
+  readonly panel?: AiPanel
+}
+
+export async function requireAgentById(
+  database: Database,
+  place: WorkflowPlace,
+  id: string,
+): Promise<AgentById> {
+  const record = await findAgentById(database, place, id)
+  if (record === undefined) throw new ToolError('not_found', 'There is no such agent.')
+  if (record.sourcePath === null) return { record, tools: await listToolPermissions(database, record.id) }
+  const found = readPanel(place.workspace, record.name)
+  const { tools, panel } = await requirePanelAgent(database, record.workflow, found)
+  return { record, tools, panel }
 }
 
 export function listPanels(workspace: string): string[] {

@@ -1,5 +1,6 @@
 import type { AgentRecord } from '../../agents/agent-record.ts'
 import type { Queries } from '../database/database.ts'
+import type { WorkflowPlace } from './workflows.ts'
 
 const SELECT = `SELECT a.id, a.name, a.description, a.system_prompt AS system, p.name AS provider, a.model, a.temperature,
   a.max_tokens AS "maxTokens", a.source_path AS "sourcePath", a.source_hash AS "sourceHash", a.created_at AS "createdAt"
@@ -91,16 +92,16 @@ export async function retireAgent({ query }: Queries, id: string): Promise<void>
   await query('UPDATE agents SET is_active = FALSE WHERE id = $1', [id])
 }
 
-/** By id, of any workflow of this person. */
+/** By id, of any workflow of this person in this workspace: another one's server has its rules and its files. */
 export async function findAgentById(
   { query }: Queries,
-  user: string,
+  { user, workspace }: WorkflowPlace,
   id: string,
 ): Promise<(AgentRecord & { workflow: string }) | undefined> {
   const [row] = await query<AgentRecord & { workflow: string }>(
     `${SELECT.replace('SELECT', 'SELECT a.workflow_id AS workflow,')} JOIN workflows w ON w.id = a.workflow_id
-     WHERE a.id = $1 AND w.user_id = $2 AND a.is_active`,
-    [id, user],
+     WHERE a.id = $1 AND w.user_id = $2 AND w.workspace = $3 AND a.is_active`,
+    [id, user, workspace],
   )
   return row
 }

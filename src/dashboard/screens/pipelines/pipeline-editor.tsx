@@ -64,7 +64,8 @@ function Editor({ pipeline }: { pipeline: Pipeline }) {
       {pipeline.state === 'untrusted' && !editing.isDirty && (
         <TrustNotice
           path={pipelinePath(pipeline.name)}
-          hash={pipeline.hash}
+          hash={pipeline.whole?.hash ?? pipeline.hash}
+          inside={[...(pipeline.whole?.pipelines ?? []), ...(pipeline.whole?.panels ?? [])]}
           topics={['pipelines', 'panels']}
         />
       )}

@@ -3,6 +3,11 @@ export interface Pipeline {
   readonly name: string
   readonly state: 'trusted' | 'untrusted' | 'broken'
   readonly hash: string
+  readonly whole: {
+    readonly hash: string
+    readonly pipelines: readonly string[]
+    readonly panels: readonly string[]
+  } | null
   readonly definition: Definition | null
   readonly edges: readonly { readonly from: string; readonly to: string }[]
   readonly problems: readonly string[]
