@@ -159,7 +159,7 @@ async function checkAudit(context: DoctorContext): Promise<Finding[]> {
   const where = places.inWorkspace ? '.kogu/audit' : places.audit
   if (places.logs.every(({ directory }) => !existsSync(directory)))
     return [{ status: 'ok', summary: `nothing recorded yet (${where})` }]
-  const report = await verifyLogs(places.logs)
+  const report = await verifyLogs(places)
   const [problem] = report.problems
   if (problem !== undefined)
     return [{ status: 'fail', summary: problem.message, remedy: 'kogu audit verify' }]

@@ -280,6 +280,7 @@ async function createParts(
     now: clock.now,
   })
   const prepared = lazyValue(() => prepareState(places, workspace.root, places.audit))
+  const seal = createSeal(places.sealKey)
   const recordAudit: AuditLog['record'] = event => {
     prepared()
     audit.record(event)
@@ -308,7 +309,7 @@ async function createParts(
       audit: { record: recordAudit, flush: () => audit.flush(), close: () => audit.close() },
       clock,
       questions: openQuestionsFolder(
-        { ...places, seal: createSeal(places.sealKey) },
+        { ...places, seal },
         () => void prepareState(places, workspace.root, ''),
       ),
       questionMs: config.permissions.approval_timeout,
@@ -327,6 +328,7 @@ async function createParts(
         }),
       openProcesses: (context, tool) => openToolProcesses(commands, context, tool),
       redactor,
+      digest: seal.digest,
     },
     async close() {
       await registry.close()

@@ -22,6 +22,8 @@ export interface CallStarted {
   tool: string
   /** Secrets removed, long strings replaced by their hash and size. */
   input: unknown
+  /** Keyed, of the input as it was given, secrets too: what ran can be proven although it is not on record. */
+  inputDigest?: string
   caller: string
   agent?: string
   cwd: string

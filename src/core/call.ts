@@ -107,6 +107,8 @@ export interface CallRuntime {
   /** Processes for one call: sandboxed, and only what was judged. */
   openProcesses(context: ProcessContext, tool: string): ToolProcesses
   readonly redactor: Redactor
+  /** By the key of the workspace. */
+  digest(text: string): string
 }
 
 export interface CallFiles {

@@ -12,6 +12,8 @@ export interface Seal {
   add(text: string): string
   /** The text, or undefined when it was not sealed here. */
   open(sealed: string): string | undefined
+  /** Proves later that a text was this one. By a key of its own: what a model chose must not become a seal. */
+  digest(text: string): string
 }
 
 const KEY_BYTES = 32
@@ -19,13 +21,14 @@ const KEY_BYTES = 32
 /** The key is made when it is first needed. */
 export function createSeal(keyFile: string): Seal {
   let key: Buffer | undefined
-  const mark = (text: string): string => {
+  const usable = (): Buffer => {
     key ??= readKey(keyFile) ?? makeKey(keyFile)
     // A key that was cut off could be guessed; one that is wrong opens nothing.
     if (key.length !== KEY_BYTES)
       throw new Error(`${keyFile} is damaged: ${key.length} bytes instead of ${KEY_BYTES}.`)
-    return createHmac('sha256', key).update(text).digest('hex')
+    return key
   }
+  const mark = (text: string): string => createHmac('sha256', usable()).update(text).digest('hex')
   return {
     add: text => `${text}\n${mark(text)}\n`,
     open(sealed) {
@@ -33,6 +36,10 @@ export function createSeal(keyFile: string): Seal {
       if (text === undefined || given === undefined) return undefined
       return timingSafeEqual(Buffer.from(given), Buffer.from(mark(text))) ? text : undefined
     },
+    digest: text =>
+      createHmac('sha256', Buffer.from(mark('digests'), 'hex'))
+        .update(text)
+        .digest('hex'),
   }
 }
 

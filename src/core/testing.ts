@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { type Approver, noApprover } from './approval.ts'
 import type { AuditEvent, AuditLog } from './audit.ts'
@@ -76,6 +77,7 @@ export async function createTestRuntime(options: {
     openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),
     openProcesses: () => ({ run: () => Promise.reject(new Error('no processes in this test')) }),
     redactor: createRedactor({ values: ['hunter2'] }),
+    digest: text => hash('sha256', text),
   }
   return { runtime, events }
 }

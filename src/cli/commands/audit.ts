@@ -4,6 +4,7 @@ import { finished } from 'node:stream/promises'
 import type { CallFinished } from '../../core/audit.ts'
 import type { Outcome } from '../../core/decision.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
+import { digestWith, provesInput } from '../../store/audit/input-digest.ts'
 import { type ReadOptions, readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { restartAudit } from '../../store/audit/restart.ts'
 import { type LogReport, verifyLogs } from '../../store/audit/verify.ts'
@@ -32,6 +33,7 @@ Read and verify the audit log: every call, its decision with file and line, and 
   kogu audit list                           the last 20 finished calls
   kogu audit list --tool write_file --outcome deny --since 7d
   kogu audit show call_4f9c                 both events of one call, in full, by its id or the start of it
+  kogu audit show call_4f9c --input '{…}'   exit 1 when the call was made with another input
   kogu audit verify                         exit 1 when an event was changed, removed, inserted or reordered
   kogu audit export --output audit.jsonl    all events, oldest first, as they are in the log
   kogu audit restart --yes                  begin a new log after the old one was deleted on purpose
@@ -49,6 +51,7 @@ Filters: --since 7d|2026-11-01  --until …  --tool NAME  --run ID  --outcome al
     text: { type: 'string' },
     limit: { type: 'string' },
     output: { type: 'string' },
+    input: { type: 'string' },
     yes: { type: 'boolean', short: 'y' },
   },
   words: { list: 1, show: 2, verify: 1, export: 1, restart: 1 },
@@ -156,6 +159,8 @@ async function show(context: CommandContext, places: Places, given: string): Pro
       output.object({ ok: false, error: { code: 'not_found', message: 'No such call.', hint: null } })
     return EXIT.notFound
   }
+  const input = textOption(context.values, 'input')
+  if (input !== undefined) return proveInput(context, places, events, input)
   if (output.json) output.object(events.map(toData))
   else
     output.data(
@@ -164,12 +169,42 @@ async function show(context: CommandContext, places: Places, given: string): Pro
   return EXIT.ok
 }
 
+/** What is masked in the log can still be proven by whoever has the input. */
+function proveInput(
+  { output }: CommandContext,
+  { sealKey }: Places,
+  events: readonly StoredEvent[],
+  text: string,
+): number {
+  const started = events.find(({ event }) => event.type === 'call-started')?.event
+  const digest = digestWith(sealKey)
+  const isSame =
+    started?.type === 'call-started' && digest !== undefined
+      ? provesInput(started, parseInput(text), digest)
+      : undefined
+  if (output.json) output.object({ ok: isSame === true, same: isSame ?? null })
+  else if (isSame === undefined) output.note('The log has no digest of this input, or its key is not here.')
+  else
+    output.data(
+      isSame ? 'The call was made with exactly this input.' : 'The call was made with another input.',
+    )
+  return isSame === true ? EXIT.ok : EXIT.failed
+}
+
+function parseInput(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError('--input takes the input of the call as JSON.')
+  }
+}
+
 function toData({ seq, at, hash, segment, event }: StoredEvent): unknown {
   return { seq, at, segment, hash, ...event }
 }
 
 async function verify({ output }: CommandContext, places: Places): Promise<number> {
-  const report = await verifyLogs(places.logs)
+  const report = await verifyLogs(places)
   if (output.json) output.object(report)
   else output.data(report.logs.map(log => describeReport(log, output)).join('\n'))
   return report.ok ? EXIT.ok : EXIT.failed

@@ -97,7 +97,7 @@ export function auditRoutes(api: Api, runtime: Runtime): void {
       responses: { 200: json(z.looseObject({ ok: z.boolean() }), 'The report') },
     }),
     async context => {
-      const report = await verifyLogs(places.logs)
+      const report = await verifyLogs(places)
       return answer(context, report)
     },
   )

@@ -79,6 +79,7 @@ const OWN = new Set([
   'tool',
   'provider',
   'fingerprint',
+  'inputDigest',
   'caller',
   'agent',
   'mode',

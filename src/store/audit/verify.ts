@@ -1,5 +1,7 @@
+import type { Places } from '../places.ts'
 import { type Anchor, listAnchors, readAnchor } from './anchors.ts'
 import { ChainCheck, type Problem } from './chain.ts'
+import { type Digest, digestWith, hasOtherInput } from './input-digest.ts'
 import { NO_HASH, parseStamp } from './line.ts'
 import type { Folders, Head } from './segment.ts'
 import { listSegments, readForward, segmentPath } from './segment-files.ts'
@@ -45,9 +47,14 @@ interface Checked {
 }
 
 /** Checks every log of a workspace: it may have been read-only for a while, or still be. */
-export async function verifyLogs(logs: readonly Folders[]): Promise<VerifyReport & { logs: LogReport[] }> {
+export async function verifyLogs({
+  logs,
+  sealKey,
+}: Pick<Places, 'logs' | 'sealKey'>): Promise<VerifyReport & { logs: LogReport[] }> {
   const reports: LogReport[] = []
-  for (const log of logs) reports.push({ directory: log.directory, ...(await verifyAudit(log)) })
+  const digest = digestWith(sealKey)
+  for (const log of logs)
+    reports.push({ directory: log.directory, ...(await verifyAudit({ ...log, digest })) })
   return {
     ok: reports.every(({ ok }) => ok),
     segments: sum(reports.map(({ segments }) => segments)),
@@ -62,13 +69,22 @@ export async function verifyLogs(logs: readonly Folders[]): Promise<VerifyReport
   }
 }
 
+export interface VerifyOptions extends Folders {
+  /** By the key of the workspace the log was written in; without it, inputs are not compared with their digests. */
+  readonly digest?: Digest | undefined
+}
+
 /** Checks the whole log, one segment after another, without holding it in memory. */
-export async function verifyAudit({ directory, anchorDirectory }: Folders): Promise<VerifyReport> {
+export async function verifyAudit({
+  directory,
+  anchorDirectory,
+  digest,
+}: VerifyOptions): Promise<VerifyReport> {
   // In this order: what is read later may have grown, and an anchor must not be newer than the file it is compared with.
   const anchors = listAnchors(anchorDirectory)
   const ids = listSegments(directory)
   const checked = new Map<string, Checked>()
-  for (const id of ids) checked.set(id, await checkSegment(directory, id, anchors.get(id)))
+  for (const id of ids) checked.set(id, await checkSegment(directory, id, anchors.get(id), digest))
 
   const problems: Problem[] = []
   for (const segment of checked.values()) {
@@ -97,8 +113,14 @@ export async function verifyAudit({ directory, anchorDirectory }: Folders): Prom
   }
 }
 
-async function checkSegment(directory: string, id: string, anchor: Anchor | undefined): Promise<Checked> {
+async function checkSegment(
+  directory: string,
+  id: string,
+  anchor: Anchor | undefined,
+  digest: VerifyOptions['digest'],
+): Promise<Checked> {
   const check = new ChainCheck(id)
+  const forged: Problem[] = []
   const result: Checked = {
     id,
     problems: check.problems,
@@ -122,6 +144,17 @@ async function checkSegment(directory: string, id: string, anchor: Anchor | unde
         if (line !== undefined && line.seq === anchor?.seq) {
           result.anchoredAt ??= { line: check.end.lines, hash: line.hash }
         }
+        // A segment without an anchor may come from another machine, whose key is not here.
+        if (
+          line !== undefined &&
+          anchor !== undefined &&
+          digest !== undefined &&
+          hasOtherInput(text, digest)
+        ) {
+          const message =
+            'The input is not the one that its keyed digest was made of: the log was hashed again.'
+          forged.push({ segment: id, line: check.end.lines, seq: line.seq, kind: 'recomputed', message })
+        }
       }
     }
   } catch (error) {
@@ -129,7 +162,7 @@ async function checkSegment(directory: string, id: string, anchor: Anchor | unde
     check.problems.push({ segment: id, line: 0, kind: 'unreadable', message })
   }
   check.finish()
-  return { ...result, end: check.end }
+  return { ...result, problems: [...check.problems, ...forged], end: check.end }
 }
 
 function readFirst(text: Buffer, result: Checked): void {
