@@ -56,6 +56,7 @@ test.each([
 
 test.each([
   ['[[step]]\nid = "a"\npanel = "reader"', "needs the variable 'page'"],
+  ['[[step]]\nid = "a"\npanel = "writer"', "needs the variable 'input'"],
   ['[[step]]\nid = "a"\npanel = "reader"\nvars = { page = "x", pge = "y" }', "has no variable 'pge'"],
   ['[[step]]\nid = "a"\ntool = "web_search"\nargs = { query = "tea" }', "Step 'a' will be denied"],
   [
@@ -119,6 +120,20 @@ test.each([
   expect((await problemsOf(made, box.runtime)).join('\n')).toContain(problem)
 })
 
+test.each([
+  ['[[step]]\nid = "a"\ncondition = "regex:("', /step 'a': /],
+  [
+    '[[step]]\nid = "a"\ntext = "x"\n[[edge]]\nfrom = "a"\nto = "b"\nwhen = "regex:("',
+    /edge from 'a' to 'b': /,
+  ],
+  [
+    '[[step]]\nid = "a"\ntext = "x"\n[[edge]]\nfrom = "a"\nto = "a"\nmax_retries = 1\nretry_delay = "500ms"',
+    /at least 1s/,
+  ],
+])('what cannot be read of %j is named with its place', (toml, message) => {
+  expect(() => parsePipeline(`name = "bad"\n${toml}`, 'bad')).toThrow(message)
+})
+
 test('a value in a command line is one argument, whatever it says; a line that is one reference is the value', () => {
   const { registry } = box.runtime
   const filled = (line: string, value: string) => {
@@ -162,7 +177,7 @@ test('a few pipelines that name each other many times are looked at once each', 
 })
 
 test('a panel without a cost limit is a warning and no problem', async () => {
-  const made = parsePipeline('name = "p"\n[[step]]\nid = "a"\npanel = "writer"\n', 'p')
+  const made = parsePipeline('name = "p"\n[[step]]\nid = "a"\npanel = "writer"\nprompt = "Write."\n', 'p')
   expect(await problemsOf(made, box.runtime)).toEqual([])
   expect(warningsOf(made, box.runtime, box.loaded)[0]).toContain("the panel 'writer' has no cost limit")
 })

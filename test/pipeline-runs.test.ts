@@ -175,11 +175,11 @@ test('the same loop by rehearsals: what is wrong at first is right after the che
   expect(vendor.requests).toHaveLength(asked)
 })
 
-test('it gives up after three tries, and says so', async () => {
+test('it gives up after three tries, and has failed', async () => {
   const parts = await open(onceApprover('kim'), 'mode = "accept-edits"\n')
   vendor.play({ text: 'export const answer = 41' })
   const { status, progress } = await bootstrap(parts, false)
-  expect({ status, loops: progress.loops }).toEqual({ status: 'completed', loops: { 'check>code': 3 } })
+  expect({ status, loops: progress.loops }).toEqual({ status: 'failed', loops: { 'check>code': 3 } })
   expect(progress.steps.check).toMatchObject({ text: expect.stringContaining('test: failed') })
 })
 

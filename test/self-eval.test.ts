@@ -63,6 +63,21 @@ describe('a project with a Makefile', () => {
     expect(existsSync(join(box.workspace, 'dist'))).toBe(false)
   })
 
+  test('its verdict is no when a check failed, with the words of the check, and unknown when nothing was checked', async () => {
+    const failed = await box.runtime.call({ tool: 'self_eval', input: { checks: ['build', 'lint'] } })
+    expect(failed.verdict).toMatchObject({
+      is: 'failed',
+      why: expect.stringMatching(/^lint: failed[\s\S]*Found 1 error/),
+    })
+    const passed = await box.runtime.call({ tool: 'self_eval', input: { checks: ['test'] } })
+    expect(passed.verdict).toBeUndefined()
+    const nothing = await box.runtime.call({ tool: 'self_eval', input: { checks: ['type_check'] } })
+    expect(nothing.verdict).toMatchObject({
+      is: 'unknown',
+      why: expect.stringContaining('Nothing was checked'),
+    })
+  })
+
   test('the difference to the last time is told', async () => {
     box.write('report', 'Found 3 errors.\n')
     const { data, text } = await evaluate({ checks: ['lint'] })

@@ -97,10 +97,21 @@ function show(output: Output, event: PipelineEvent): void {
     output.note(`${output.signs.waits} ${event.step}  waits ${event.why}`)
   else
     output.note(
-      event.ok
-        ? `${output.signs.ok} ${event.step}`
-        : `${output.signs.failed} ${event.step}  ${toLine(event.error ?? '')}`,
+      `${event.ok ? output.signs.ok : output.signs.failed} ${event.step}${event.error === undefined ? '' : `  ${firstLines(event.error)}`}`,
     )
+}
+
+const SHOWN_LINES = 12
+const LONGEST_LINE = 500
+
+/** What a failed check says first, under the step's name; `kogu pipeline show` has the rest. */
+export function firstLines(text: string): string {
+  const lines = text.trim().split('\n')
+  const shown = lines.slice(0, SHOWN_LINES).map(line => toLine(line, LONGEST_LINE))
+  return [
+    ...shown,
+    ...(lines.length > SHOWN_LINES ? [`… ${lines.length - SHOWN_LINES} more lines`] : []),
+  ].join('\n    ')
 }
 
 function describeEnd({ id, status }: SavedPipelineRun): string {

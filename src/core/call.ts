@@ -75,6 +75,7 @@ export interface CallResult {
   text: string
   data: unknown
   images?: ToolOutput['images']
+  verdict?: ToolOutput['verdict']
   error: PresentedError | null
   /** The question, if the call waits for an answer. */
   question?: string
@@ -386,6 +387,7 @@ function toResult(
     text: output?.text ?? error?.message ?? '',
     data: output?.data ?? null,
     ...(output?.images === undefined ? {} : { images: output.images }),
+    ...(output?.verdict === undefined ? {} : { verdict: output.verdict }),
     error,
     ...(failure instanceof Pending ? { question: failure.question } : {}),
     decision: presentDecision(runtime, progress, error),

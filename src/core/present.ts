@@ -3,7 +3,7 @@ import type { Decision } from './decision.ts'
 import type { ToolError } from './errors.ts'
 import { LIMITS } from './limits.ts'
 import type { Redactor } from './redact.ts'
-import type { Label, ToolOutput } from './tool.ts'
+import type { Label, ToolOutput, Verdict } from './tool.ts'
 import { escapeControls } from './visible.ts'
 
 // The one way out. Whatever a tool says, its successes, failures and progress, leaves through here: bounded, without
@@ -34,8 +34,13 @@ export function presentOutput(
     text: cutMiddle(clean.text, LIMITS.resultLength) + note,
     ...(data === undefined ? {} : { data }),
     ...(images === undefined ? {} : { images }),
+    ...(output.verdict === undefined ? {} : { verdict: presentVerdict(redactor, output.verdict) }),
     label,
   }
+}
+
+function presentVerdict(redactor: Redactor, { is, why }: Verdict): Verdict {
+  return { is, why: cutMiddle(escapeControls(redactor.text(why)), LIMITS.errorLength) }
 }
 
 /** Those that are images and not too large, the first of them. */

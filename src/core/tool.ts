@@ -32,6 +32,13 @@ export interface ToolOutput {
   images?: readonly { mimeType: string; base64: string }[]
   /** Defaults to that of the tool. */
   label?: Label
+  /** The tool ran, and its answer is no (a failed check, a command that timed out), or it could not tell. */
+  verdict?: Verdict
+}
+
+export interface Verdict {
+  readonly is: 'failed' | 'unknown'
+  readonly why: string
 }
 
 /** How much deleted or replaced content undo can keep. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { toGraph } from '../agents/pipelines/graph.ts'
 import type { Pipeline } from '../agents/pipelines/pipeline.ts'
-import { type Progress, type StepOutcome, startProgress } from '../agents/pipelines/progress.ts'
+import { type Progress, type StepOutcome, startProgress, whyFailed } from '../agents/pipelines/progress.ts'
 import { type Again, beginAgain } from '../agents/pipelines/run-again.ts'
 import { type PipelineOrder, runPipeline } from '../agents/pipelines/run-pipeline.ts'
 import type { Environment } from '../config/environment.ts'
@@ -242,8 +242,7 @@ async function runInside(
 function outcomeOf({ id, status, progress }: SavedPipelineRun, pipeline: Pipeline): StepOutcome {
   const steps = toGraph(pipeline).order.map(each => progress.steps[each])
   if (status === 'failed') {
-    const failed = steps.find(step => step?.status === 'failed')
-    const error = failed?.status === 'failed' ? failed.error : 'It failed.'
+    const error = whyFailed(progress)?.why ?? 'It failed.'
     return { ok: false, error, retryable: true, run: id }
   }
   const last = steps.findLast(step => step?.status === 'done')

@@ -45,8 +45,12 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
   ): Promise<StepOutcome | undefined> => {
     tell({ type: 'step.started', step: id, what })
     const outcome = await work()
-    if (outcome?.ok === true) tell({ type: 'step.finished', step: id, ok: true })
-    else if (outcome !== undefined) tell({ type: 'step.finished', step: id, ok: false, error: outcome.error })
+    if (outcome?.ok === true) {
+      const { verdict } = outcome
+      const said = verdict === undefined ? {} : { error: verdict.why }
+      tell({ type: 'step.finished', step: id, ok: verdict?.is !== 'failed', ...said })
+    } else if (outcome !== undefined)
+      tell({ type: 'step.finished', step: id, ok: false, error: outcome.error })
     else tell({ type: 'step.waiting', step: id, why: 'for an answer' })
     return outcome
   }

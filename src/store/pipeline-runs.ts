@@ -26,7 +26,13 @@ const step = z.discriminatedUnion('status', [
     gate: z.literal(true).optional(),
   }),
   z.object({ status: z.literal('running'), ...tries }),
-  z.object({ status: z.literal('done'), ...tries, ...value }),
+  z.object({
+    status: z.literal('done'),
+    ...tries,
+    ...value,
+    error: z.string().optional(),
+    verdict: z.object({ is: z.enum(['failed', 'unknown']), why: z.string() }).optional(),
+  }),
   z.object({ status: z.literal('skipped'), ...tries, reason: z.string() }),
   z.object({ status: z.literal('failed'), ...tries, error: z.string() }),
 ])

@@ -47,7 +47,7 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
       // In a loop, what stands behind it has spoken when it runs again.
       const spoken = new Set([...earlier, ...mates, ...before([...mates], graph)])
       return [
-        ...checkKind(step, facts),
+        ...checkKind(step, facts, earlier.size > 0),
         ...checkReferences(step, pipeline, new Set([...earlier, ...mates])),
         ...checkFlow(step, pipeline, spoken, facts),
       ]
@@ -62,7 +62,7 @@ export function checkPipeline(pipeline: Pipeline, facts: PipelineFacts): string[
 
 const MOST_LOOPS = 50
 
-function checkKind(step: Step, facts: PipelineFacts): string[] {
+function checkKind(step: Step, facts: PipelineFacts, hasEarlier: boolean): string[] {
   const { id, tool, panel, pipeline, args, vars, prompt } = step
   if (pipeline !== undefined) return checkInput(step, pipeline, facts)
   if (tool !== undefined) {
@@ -75,7 +75,8 @@ function checkKind(step: Step, facts: PipelineFacts): string[] {
   const found = facts.panel(panel)
   if (found === undefined) return [`Step '${id}': there is no panel '${panel}'.`]
   // Without vars and prompt the outputs of the steps before it are its input.
-  const given = new Set([...Object.keys(vars), 'input'])
+  const hasInput = prompt !== undefined || (hasEarlier && Object.keys(vars).length === 0)
+  const given = new Set([...Object.keys(vars), ...(hasInput ? ['input'] : [])])
   const missing = found.variables.filter(name => !given.has(name))
   const known = new Set([...found.variables, ...(prompt === undefined ? [] : usedVars(prompt))])
   const unused = Object.keys(vars).filter(name => !known.has(name))

@@ -13,7 +13,7 @@ export type Condition =
 
 type Comparison = '<' | '>' | '<=' | '>=' | '==' | '!='
 
-const LONGEST = 2_000
+const LONGEST = 10_000
 
 export function parseCondition(source: string): Condition {
   if (source.trim() === '') throw new ToolError('invalid_input', 'A condition cannot be empty.')

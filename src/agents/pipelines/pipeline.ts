@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ToolError } from '../../core/errors.ts'
+import { ToolError, toToolError } from '../../core/errors.ts'
 import { type Condition, parseCondition } from './condition.ts'
 
 // A pipeline as its file says it (`.kogu/pipelines/NAME.toml`), checked in shape. Whether its graph makes sense is
@@ -22,7 +22,8 @@ export interface Edge {
   readonly when?: Condition
   /** On the way back to an earlier step: how often the loop may run. Otherwise: tries of `to` after it failed. */
   readonly maxRetries: number
-  readonly retryDelayMs: number
+  /** The pause before a try of `to`, or before a loop goes back to it. */
+  readonly retryDelayMs?: number
   /** Summarise what `from` hands over instead of passing it on whole. */
   readonly summarize: boolean
   /** The panel whose model and prompt summarise. Defaults to the configured model. */
@@ -126,7 +127,7 @@ const edge = z.strictObject({
   to: id,
   when: z.string().optional(),
   max_retries: z.int().min(0).max(20).default(0),
-  retry_delay: z.int().min(1_000).max(LONGEST_DELAY_MS).default(1_000),
+  retry_delay: z.int().min(1_000, 'It is at least 1s.').max(LONGEST_DELAY_MS).optional(),
   summarize: z.boolean().default(false),
   summarizer: z.string().min(1).optional(),
   auto_chain: z.boolean().default(false),
@@ -152,8 +153,8 @@ export function toPipeline(value: unknown): Pipeline {
     )
   }
   const { name, description, input, step: steps, edge: edges } = parsed.data
-  for (const { condition, where } of steps)
-    for (const source of [condition, where]) if (source !== undefined) parseCondition(source)
+  for (const { id: name, condition, where } of steps)
+    for (const source of [condition, where]) if (source !== undefined) conditionOf(`step '${name}'`, source)
   const drawn = edges.length === 0 ? inFileOrder(steps) : edges.map(toEdge)
   return { name, description, input, steps, edges: [...drawn, ...branches(steps)] }
 }
@@ -162,16 +163,27 @@ function toEdge({ from, to, when, ...rest }: z.output<typeof edge>): Edge {
   return {
     from,
     to,
-    ...(when === undefined ? {} : { when: parseCondition(when) }),
+    ...(when === undefined ? {} : { when: conditionOf(`the edge from '${from}' to '${to}'`, when) }),
     maxRetries: rest.max_retries,
-    retryDelayMs: rest.retry_delay,
+    ...(rest.retry_delay === undefined ? {} : { retryDelayMs: rest.retry_delay }),
     summarize: rest.summarize,
     ...(rest.summarizer === undefined ? {} : { summarizer: rest.summarizer }),
     autoChain: rest.auto_chain,
   }
 }
 
-const PLAIN = { maxRetries: 0, retryDelayMs: 1_000, summarize: false, autoChain: false }
+function conditionOf(place: string, source: string): Condition {
+  try {
+    return parseCondition(source)
+  } catch (error) {
+    const { message, hint } = toToolError(error)
+    throw new ToolError('invalid_input', `The pipeline is not valid: ${place}: ${message}`, {
+      ...(hint === undefined ? {} : { hint }),
+    })
+  }
+}
+
+const PLAIN = { maxRetries: 0, summarize: false, autoChain: false }
 
 /** `if_true` and `if_false` of conditions. */
 function branches(steps: readonly Step[]): Edge[] {

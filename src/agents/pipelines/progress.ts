@@ -1,3 +1,4 @@
+import type { Verdict } from '../../core/tool.ts'
 import { holds } from './condition.ts'
 import { type Graph, stepsBetween } from './graph.ts'
 import type { Edge, Pipeline, Step } from './pipeline.ts'
@@ -37,13 +38,18 @@ export type StepProgress =
     })
   /** Begun, and its end is not known yet. After a crash it may have happened or not. */
   | (Tries & { readonly status: 'running' })
-  /** `error`: it failed, and says its `default` instead. */
-  | (Tries & StepValue & { readonly status: 'done'; readonly error?: string })
+  /** `error`: it failed, and says its `default` instead. `verdict`: it ran, and its answer is no, or it could not tell. */
+  | (Tries &
+      StepValue & {
+        readonly status: 'done'
+        readonly error?: string | undefined
+        readonly verdict?: Verdict | undefined
+      })
   | (Tries & { readonly status: 'skipped'; readonly reason: string })
   | (Tries & { readonly status: 'failed'; readonly error: string })
 
 export type StepOutcome =
-  | (StepValue & { readonly ok: true; readonly run?: string })
+  | (StepValue & { readonly ok: true; readonly run?: string; readonly verdict?: Verdict })
   | {
       readonly ok: false
       readonly error: string
@@ -68,7 +74,22 @@ export function statusOf(pipeline: Pipeline, progress: Progress): PipelineStatus
   )
   if (stopped) return 'failed'
   const isOpen = (id: string): boolean => ['waiting', 'running'].includes(progress.steps[id]?.status ?? '')
-  return pipeline.steps.some(({ id }) => isOpen(id)) ? 'running' : 'completed'
+  if (pipeline.steps.some(({ id }) => isOpen(id))) return 'running'
+  return Object.values(progress.steps).some(saysNo) ? 'failed' : 'completed'
+}
+
+/** The step ran, and what it found is that something is wrong. */
+function saysNo(step: StepProgress | undefined): boolean {
+  return step?.status === 'done' && step.verdict?.is === 'failed'
+}
+
+/** Why a run that has ended failed: the first step that failed or said no, and its words. */
+export function whyFailed({ steps }: Progress): { step: string; why: string } | undefined {
+  for (const [step, own] of Object.entries(steps)) {
+    if (own.status === 'failed') return { step, why: own.error }
+    if (own.status === 'done' && own.verdict?.is === 'failed') return { step, why: own.verdict.why }
+  }
+  return undefined
 }
 
 /** Marks steps whose conditions do not hold as skipped, and says which can run now. */
@@ -121,11 +142,29 @@ export function finishStep(
     const failed = { attempts: before + 1, error: outcome.error, ...run }
     const instead = pipeline.steps.find(step => step.id === id)?.default
     if (instead === undefined) return set({ status: 'failed', ...failed })
-    return goBack(graph, set({ status: 'done', ...failed, ...transform({}, instead) }), id)
+    return goBack(graph, set({ status: 'done', ...failed, ...transform({}, instead) }), id, now)
   }
-  const { text, data, untrusted } = outcome
+  const { text, data, untrusted, verdict } = outcome
   const value = { text, data, ...(untrusted === undefined ? {} : { untrusted }) }
-  return goBack(graph, set({ status: 'done', attempts: before + 1, ...value, ...run }), id)
+  const done = { status: 'done', attempts: before + 1, ...value, ...run } as const
+  const again = goBack(graph, set(done), id, now)
+  if (again.steps[id]?.status !== 'done') return again
+  const said = verdict ?? exhaustedLoop(graph, again, id)
+  if (said === undefined) return again
+  // A step that may fail only warns.
+  const mayFail = pipeline.steps.find(step => step.id === id)?.on_error === 'continue'
+  return withStep(again, id, { ...done, verdict: mayFail ? { ...said, is: 'unknown' } : said })
+}
+
+/** A loop that has gone back as often as it may, and would have to go back again. */
+function exhaustedLoop(graph: Graph, progress: Progress, id: string): Verdict | undefined {
+  const own = progress.steps[id]
+  const text = own?.status === 'done' ? own.text : ''
+  const edge = (graph.loops.get(id) ?? []).find(({ when }) => when !== undefined && holds(when, text))
+  if (edge === undefined) return undefined
+  const times = edge.maxRetries === 1 ? 'once' : `${edge.maxRetries} times`
+  const why = `It went back to '${edge.to}' ${times}, and would have to go back again.\n${text}`
+  return { is: 'failed', why }
 }
 
 export function withStep(progress: Progress, id: string, step: StepProgress): Progress {
@@ -133,7 +172,7 @@ export function withStep(progress: Progress, id: string, step: StepProgress): Pr
 }
 
 /** A loop whose condition holds: its steps wait again, and what they said is kept for the next round. */
-function goBack(graph: Graph, progress: Progress, id: string): Progress {
+function goBack(graph: Graph, progress: Progress, id: string, now: number): Progress {
   const own = progress.steps[id]
   const text = own?.status === 'done' ? own.text : ''
   for (const edge of graph.loops.get(id) ?? []) {
@@ -143,7 +182,16 @@ function goBack(graph: Graph, progress: Progress, id: string): Progress {
     const again = stepsBetween(graph, edge.to, edge.from)
     const waiting = again.map(step => {
       const round = (progress.steps[step]?.round ?? 0) + 1
-      return [step, { status: 'waiting', attempts: 0, round }] as const
+      const pause = step === edge.to && edge.retryDelayMs !== undefined
+      return [
+        step,
+        {
+          status: 'waiting',
+          attempts: 0,
+          round,
+          ...(pause ? { notBefore: now + edge.retryDelayMs } : {}),
+        },
+      ] as const
     })
     const said = again.flatMap(step => {
       const done = progress.steps[step]
@@ -165,7 +213,7 @@ function triesOf({ steps }: Pipeline, { incoming }: Graph, id: string): { tries:
   const edges = incoming.get(id) ?? []
   return {
     tries: Math.max(own, ...edges.map(edge => edge.maxRetries)),
-    delayMs: Math.max(1_000, ...edges.map(edge => edge.retryDelayMs)),
+    delayMs: Math.max(1_000, ...edges.map(edge => edge.retryDelayMs ?? 0)),
   }
 }
 
@@ -174,10 +222,14 @@ function reasonToSkip(edges: readonly Edge[], steps: Progress['steps']): string 
   if (edges.length === 0) return null
   const passes = ({ from, when }: Edge): boolean => {
     const before = steps[from]
-    return before?.status === 'done' && (when === undefined || holds(when, before.text))
+    if (before?.status !== 'done') return false
+    // Without a condition, a step that says no lets nothing follow.
+    return when === undefined ? !saysNo(before) : holds(when, before.text)
   }
   const conditional = edges.filter(({ when }) => when !== undefined)
   if (conditional.length > 0)
     return conditional.some(passes) ? null : 'No condition that leads to it was met.'
-  return edges.some(passes) ? null : 'Nothing before it has an output.'
+  if (edges.some(passes)) return null
+  const no = edges.find(({ from }) => saysNo(steps[from]))
+  return no === undefined ? 'Nothing before it has an output.' : `'${no.from}' failed.`
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Pipeline, toPipeline } from './pipeline.ts'
-import { type Progress, type StepOutcome, type StepProgress, startProgress } from './progress.ts'
+import { type Progress, type StepOutcome, type StepProgress, startProgress, whyFailed } from './progress.ts'
 import { beginAgain } from './run-again.ts'
 import { type PanelOrder, type PipelineWorkers, runPipeline } from './run-pipeline.ts'
 import { summarizeText } from './summaries.ts'
@@ -70,6 +70,48 @@ describe('a run', () => {
     const never = workers(() => limited)
     expect((await runPipeline(start(made({ step: panels('a') })), never.parts)).status).toBe('failed')
     expect(never.played.waits).toHaveLength(5)
+  })
+
+  test('a step that ran and says no ends the run as failed, and nothing follows it unless an edge says when', async () => {
+    const no = {
+      ok: true,
+      text: 'test: failed',
+      data: null,
+      verdict: { is: 'failed', why: 'one test failed' },
+    } as const
+    const { parts, played } = workers(({ step }) => (step.id === 'check' ? no : done('x')))
+    const plain = await runPipeline(start(made({ step: panels('check', 'commit') })), parts)
+    expect(plain.status).toBe('failed')
+    expect(plain.progress.steps.commit).toMatchObject({ status: 'skipped', reason: "'check' failed." })
+    expect(whyFailed(plain.progress)).toEqual({ step: 'check', why: 'one test failed' })
+    const edge = [
+      { from: 'check', to: 'commit', when: 'not:failed' },
+      { from: 'check', to: 'report', when: 'contains:failed' },
+    ]
+    const branched = await runPipeline(
+      start(made({ step: panels('check', 'commit', 'report'), edge })),
+      parts,
+    )
+    expect(branched.status).toBe('failed')
+    expect(played.orders.map(({ step }) => step.id)).toEqual(['check', 'check', 'report'])
+    const step = [{ id: 'check', panel: 'check', on_error: 'continue' }, ...panels('next')]
+    const warned = await runPipeline(start(made({ step })), parts)
+    expect(warned.status).toBe('completed')
+    expect(warned.progress.steps.check).toMatchObject({ verdict: { is: 'unknown', why: 'one test failed' } })
+  })
+
+  test('a loop that would have to go back once more has failed, and pauses before each round', async () => {
+    const edge = [
+      { from: 'fix', to: 'check' },
+      { from: 'check', to: 'fix', when: 'contains:wrong', max_retries: 2, retry_delay: 4_000 },
+    ]
+    const { parts, played } = workers(({ step }) => done(step.id === 'check' ? 'still wrong' : 'x'))
+    const pipeline = made({ step: panels('fix', 'check'), edge })
+    const { status, progress } = await runPipeline(start(pipeline), parts)
+    expect({ status, waits: played.waits }).toEqual({ status: 'failed', waits: [4_000, 4_000] })
+    expect(whyFailed(progress)?.why).toMatch(/^It went back to 'fix' 2 times[\s\S]*still wrong$/)
+    const mended = workers(({ step }, time) => done(step.id === 'check' && time < 3 ? 'wrong' : 'x'))
+    expect((await runPipeline(start(pipeline), mended.parts)).status).toBe('completed')
   })
 
   test('a failure is tried again as often as the edges to it say, each time in a new run', async () => {

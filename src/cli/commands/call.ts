@@ -79,7 +79,7 @@ See also: kogu explain, kogu tools list
         ...(context.stdin.isTTY === true ? { onProgress: live.show } : {}),
       })
       print(live.withoutShown(result), context)
-      return result.error === null ? EXIT.ok : EXIT_OF_ERROR[result.error.code]
+      return exitOf(result)
     } finally {
       await runtime.close()
     }
@@ -91,10 +91,16 @@ async function goOn(context: CommandContext, id: string): Promise<number> {
   try {
     const result = await runtime.continueCall(id, { signal: context.signal })
     print(result, context)
-    return result.error === null ? EXIT.ok : EXIT_OF_ERROR[result.error.code]
+    return exitOf(result)
   } finally {
     await runtime.close()
   }
+}
+
+/** A tool that ran and says no is no success for the script that called it. */
+function exitOf({ error, verdict }: CallResult): number {
+  if (error !== null) return EXIT_OF_ERROR[error.code]
+  return verdict?.is === 'failed' ? EXIT.failed : EXIT.ok
 }
 
 /** What a command prints is shown as it comes, and only once where the result goes to the same screen. */

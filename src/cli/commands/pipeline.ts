@@ -1,19 +1,21 @@
 import { relative } from 'node:path'
+import type { LoadedConfig } from '../../config/load.ts'
 import { noApprover } from '../../core/approval.ts'
+import { toToolError } from '../../core/errors.ts'
 import { toLine } from '../../core/visible.ts'
 import { problemsOf, warningsOf } from '../../pipelines/checks.ts'
 import { listPipelines, readPipeline } from '../../pipelines/files.ts'
 import { requiredOf } from '../../pipelines/input.ts'
 import { requirePipelineRun } from '../../pipelines/pipelines.ts'
 import { isTrusted, trustPipeline } from '../../pipelines/trust.ts'
-import { createRuntime } from '../../runtime.ts'
+import { createRuntime, type Runtime } from '../../runtime.ts'
 import { pipelineRunsOf, type SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { placesFor } from '../../store/places.ts'
 import { type Command, type CommandContext, textOption, UsageError, unknownVerb } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { loadForCommand } from '../open-runtime.ts'
 import { table } from '../output.ts'
-import { names, resumeRun, runNew, summarizeRun, withParts } from '../pipeline-runs.ts'
+import { firstLines, names, resumeRun, runNew, summarizeRun, withParts } from '../pipeline-runs.ts'
 
 export const pipeline: Command = {
   help: `
@@ -148,13 +150,22 @@ function show(context: CommandContext, wanted: string): number {
   if (context.output.json) context.output.object(run)
   else
     context.output.data(
-      table(Object.entries(run.progress.steps).map(([id, step]) => [id, step.status, describeStep(step)])),
+      table(Object.entries(run.progress.steps).map(([id, step]) => [id, stateOf(step), describeStep(step)])),
     )
   return EXIT.ok
 }
 
-function describeStep(step: SavedPipelineRun['progress']['steps'][string]): string {
-  if (step.status === 'failed') return toLine(step.error)
+type SavedStep = SavedPipelineRun['progress']['steps'][string]
+
+/** A step that ran and says no has failed, whatever else it is. */
+function stateOf(step: SavedStep): string {
+  if (step.status !== 'done' || step.verdict === undefined) return step.status
+  return step.verdict.is === 'failed' ? 'failed' : 'warning'
+}
+
+function describeStep(step: SavedStep): string {
+  if (step.status === 'failed') return firstLines(step.error)
+  if (step.status === 'done' && step.verdict !== undefined) return firstLines(step.verdict.why)
   if (step.status === 'skipped') return step.reason
   if (step.status !== 'done') return step.run === undefined ? '' : `run ${step.run}`
   const from = step.untrusted === undefined ? '' : `(from ${toLine(step.untrusted)}) `
@@ -166,15 +177,25 @@ async function validate(context: CommandContext, name: string): Promise<number> 
   const { environment, output } = context
   const runtime = await createRuntime({ loaded, environment, approver: noApprover('it only looks') })
   try {
-    const made = readPipeline(runtime.workspace, name).pipeline
-    const problems = await problemsOf(made, runtime)
-    const warnings = warningsOf(made, runtime, loaded)
+    const { problems, warnings } = await findProblems(runtime, loaded, name)
     if (output.json) output.object({ ok: problems.length === 0, problems, warnings })
     else output.data(problems.length === 0 ? `${name} is valid` : problems.join('\n'))
     if (!output.json) for (const warning of warnings) output.note(`warning: ${warning}`)
     return problems.length === 0 ? EXIT.ok : EXIT.config
   } finally {
     await runtime.close()
+  }
+}
+
+/** What cannot be read as a pipeline has one problem: why not. */
+async function findProblems(runtime: Runtime, loaded: LoadedConfig, name: string) {
+  try {
+    const made = readPipeline(runtime.workspace, name).pipeline
+    return { problems: await problemsOf(made, runtime), warnings: warningsOf(made, runtime, loaded) }
+  } catch (error) {
+    const { code, message } = toToolError(error)
+    if (code !== 'invalid_input') throw error
+    return { problems: [toLine(message)], warnings: [] }
   }
 }
 

@@ -19,6 +19,11 @@ const GENERAL: Readonly<Record<number, string>> = {
 /** What an exit code says, where that is known. */
 export function exitMeaning(line: string, code: number | null): string | null {
   if (code === null || code === 0) return null
+  return answerOf(line, code) ?? GENERAL[code] ?? null
+}
+
+/** An exit code that is an answer and no failure: a search that found nothing. */
+export function answerOf(line: string, code: number | null): string | undefined {
   const last =
     line
       .split(/\|\||&&|[|;\n]/)
@@ -27,5 +32,5 @@ export function exitMeaning(line: string, code: number | null): string | null {
   const [program = '', second = ''] = last.split(/\s+/)
   const names = [program.slice(program.lastIndexOf('/') + 1), `${program} ${second}`]
   const known = MEANINGS.find(([pattern, value]) => value === code && names.some(name => pattern.test(name)))
-  return known?.[2] ?? GENERAL[code] ?? null
+  return known?.[2]
 }

@@ -12,7 +12,7 @@ import { defineTool } from '../../core/tool.ts'
 import { toLine } from '../../core/visible.ts'
 import { portsInput, refusePortsInForeground, toAddress } from './background-ports.ts'
 import { startBackground } from './background-start.ts'
-import { exitMeaning } from './exit-meaning.ts'
+import { answerOf, exitMeaning } from './exit-meaning.ts'
 import { type ForegroundRequest, type ForegroundResult, runForeground } from './foreground.ts'
 import type { CommandParts } from './parts.ts'
 
@@ -285,12 +285,13 @@ const ENDED_WITH_COMMAND =
 
 function render(
   request: Input,
-  { result, stdout, stderr, output, notKept, notes, hosts, denial }: ForegroundResult,
+  ran: ForegroundResult,
   durationMs: number,
   parts: CommandParts,
   { run, workspace, permit, callId }: ToolContext,
 ): ToolOutput {
   const { command: line } = request
+  const { result, stdout, stderr, output, notKept, notes, hosts, denial } = ran
   const { exitCode, signal, timedOut, idledOut, stopped, limit } = result
   const meaning = exitMeaning(line, exitCode)
   const text = parts.redact(output.text)
@@ -330,7 +331,20 @@ function render(
       ...(notKept === null || request.preview ? {} : { not_kept: notKept }),
     },
     label: { origin: 'command', trusted: isTrusted(parts, permit) },
+    ...verdictOf(request, ran, durationMs),
   }
+}
+
+/** That a search found nothing is an answer; that a command failed, or that its changes were not kept, is a no. */
+function verdictOf(
+  { command, preview }: Input,
+  { result, notKept }: ForegroundResult,
+  durationMs: number,
+): Pick<ToolOutput, 'verdict'> {
+  const failed = result.exitCode !== 0 && answerOf(command, result.exitCode) === undefined
+  if (failed) return { verdict: { is: 'failed', why: `${endOf(result, durationMs)}.` } }
+  if (notKept === null || preview) return {}
+  return { verdict: { is: 'failed', why: `Its changes were not kept: ${notKept.reason}` } }
 }
 
 /** Other machines, and files outside the workspace, may say anything; so may what a command prints of them. */

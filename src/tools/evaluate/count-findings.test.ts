@@ -47,6 +47,22 @@ test.each([
     'a.py:1: error: x\nFound 2 errors in 1 file (checked 3 source files)\n',
     { errors: 2, warnings: 0 },
   ],
+  [
+    'node --test, TAP',
+    'TAP version 13\n# Subtest: a\nok 1 - a\n  ---\n  duration_ms: 1\n  ...\n# Subtest: b\nnot ok 2 - b\n  ---\n  stack: |-\n    x\n  ...\n1..2\n# tests 2\n# suites 0\n# pass 1\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 50\n',
+    { tests: { passed: 1, failed: 1, skipped: 0 } },
+  ],
+  [
+    'node --test, spec',
+    '✖ b (1ms)\nℹ tests 3\nℹ suites 0\nℹ pass 1\nℹ fail 1\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0\nℹ duration_ms 50\n',
+    { tests: { passed: 1, failed: 1, skipped: 1 } },
+  ],
+  [
+    'TAP of another runner',
+    'TAP version 14\n1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c # SKIP no network\n',
+    { tests: { passed: 1, failed: 1, skipped: 1 } },
+  ],
+  ['lines that only begin as those of go or TAP', 'ok then\nFAIL fast\n--- a/file\nok 1\n', {}],
   ['something else', 'all good\n', {}],
 ])('%s', (_, output, expected) => {
   expect(countFindings(output)).toEqual(expected)

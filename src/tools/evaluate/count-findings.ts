@@ -17,6 +17,8 @@ const READERS: readonly Reader[] = [
   vitest,
   jest,
   pytest,
+  nodeTest,
+  tap,
   cargoTest,
   goTest,
   eslint,
@@ -60,8 +62,31 @@ function cargoTest(text: string): Findings | undefined {
   return { tests: { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') } }
 }
 
+/** Its summary, as TAP comments or in the words of the `spec` reporter. */
+function nodeTest(text: string): Findings | undefined {
+  const said = (word: string): number | undefined => {
+    const found = text.match(new RegExp(`^[#ℹ] ${word} (\\d+)$`, 'gm'))?.at(-1)
+    return found === undefined ? undefined : Number(found.split(' ').at(-1))
+  }
+  const [all, passed, failed] = [said('tests'), said('pass'), said('fail')]
+  if (all === undefined || passed === undefined || failed === undefined) return undefined
+  const skipped = (said('skipped') ?? 0) + (said('todo') ?? 0)
+  return { tests: { passed, failed: failed + (said('cancelled') ?? 0), skipped } }
+}
+
+/** Counted by its own lines; what stands further in belongs to one of them. */
+function tap(text: string): Findings | undefined {
+  if (!/^TAP version 1[34]$/m.test(text)) return undefined
+  const lines = text.match(/^(not )?ok\b.*$/gm) ?? []
+  const isSkipped = (line: string): boolean => /# (skip|todo)\b/i.test(line)
+  const ran = lines.filter(line => !isSkipped(line))
+  const failed = ran.filter(line => line.startsWith('not ')).length
+  return { tests: { passed: ran.length - failed, failed, skipped: lines.length - ran.length } }
+}
+
 function goTest(text: string): Findings | undefined {
-  if (!/^(ok|FAIL|---)\s/m.test(text)) return undefined
+  const isGo = /^(ok {2}|FAIL)\t\S+\t(\d|\()|^\s*--- (PASS|FAIL|SKIP): \S+ \(\d/m
+  if (!isGo.test(text)) return undefined
   const count = (pattern: RegExp): number => [...text.matchAll(pattern)].length
   const failed = count(/^\s*--- FAIL: /gm)
   // Without -v, go names packages that passed, not tests.

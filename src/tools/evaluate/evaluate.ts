@@ -58,7 +58,19 @@ export async function evaluate(
       total_checks: checks.length,
     },
     label: { origin: 'command', trusted: false },
+    ...verdictOf(results),
   }
+}
+
+/** That nothing was checked is no success, and no failure either. */
+function verdictOf(results: Partial<Record<Check, CheckResult>>): Pick<ToolOutput, 'verdict'> {
+  const ran = Object.entries(results).filter(([, { skipped }]) => skipped !== true)
+  if (ran.length === 0)
+    return { verdict: { is: 'unknown', why: 'Nothing was checked: no command was found for any check.' } }
+  const failed = ran.filter(([, { passed }]) => !passed)
+  if (failed.length === 0) return {}
+  const why = failed.map(([check, result]) => describe(check, result)).join('\n')
+  return { verdict: { is: 'failed', why } }
 }
 
 const NO_COMMAND: CheckResult = {

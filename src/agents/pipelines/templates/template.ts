@@ -30,7 +30,6 @@ from = "${from}"
 to = "${to}"
 when = "regex:(build|lint|type_check|test): failed in"
 max_retries = 3
-retry_delay = "5s"
 `
 
 export const says = (...texts: string[]): string =>

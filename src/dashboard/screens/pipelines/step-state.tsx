@@ -1,6 +1,6 @@
 import { Anchor, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Ban, CircleCheck, CircleX, Clock, Hand, Loader, MinusCircle } from 'lucide-react'
+import { Ban, CircleCheck, CircleX, Clock, Hand, Loader, MinusCircle, TriangleAlert } from 'lucide-react'
 import { Link } from 'wouter'
 import { request } from '../../api/api.ts'
 import { useAction } from '../../api/use-action.ts'
@@ -19,6 +19,7 @@ export function StepState({ run, step }: { run: PipelineRun; step: string }) {
   const own = run.steps[step]
   const waiting = useWaiting()
   if (own === undefined) return null
+  const said = own.verdict?.why ?? own.error ?? own.reason
   const question = waiting.find(
     ({ callId, runId }) => callId.includes(`${run.id}.${step}.`) || runId === own.run,
   )
@@ -42,31 +43,37 @@ export function StepState({ run, step }: { run: PipelineRun; step: string }) {
         </Anchor>
       )}
       {own.status === 'waiting' && own.gate === true && <OpenGate run={run} step={step} />}
-      {(own.error ?? own.reason) !== undefined && (
-        <Text size="xs" c={own.status === 'failed' ? 'red' : 'dimmed'}>
-          <Untrusted text={own.error ?? own.reason ?? ''} />
+      {said !== undefined && (
+        <Text size="xs" c={hasFailed(own) ? 'red' : 'dimmed'} style={{ whiteSpace: 'pre-wrap' }}>
+          <Untrusted text={said} />
         </Text>
       )}
     </Group>
   )
 }
 
+/** A step that ran and says no has failed as well. */
+function hasFailed({ status, verdict }: StepRun): boolean {
+  return status === 'failed' || verdict?.is === 'failed'
+}
+
 export function StepBadge({ own, isAsked }: { own: StepRun; isAsked: boolean }) {
   const t = useWords(words)
-  const [Icon, color, word] =
-    own.status === 'done'
-      ? ([CircleCheck, 'green', t('done')] as const)
-      : own.status === 'failed'
-        ? ([CircleX, 'red', t('failed')] as const)
-        : own.status === 'skipped'
-          ? ([MinusCircle, 'gray', t('skipped')] as const)
-          : own.status === 'running'
-            ? ([Loader, 'indigo', t('running')] as const)
-            : own.gate === true
-              ? ([Hand, 'yellow', t('atGate')] as const)
-              : isAsked
-                ? ([Clock, 'yellow', t('waitsForYou')] as const)
-                : ([Clock, 'gray', t('waits')] as const)
+  const [Icon, color, word] = hasFailed(own)
+    ? ([CircleX, 'red', t('failed')] as const)
+    : own.status === 'done'
+      ? own.verdict === undefined
+        ? ([CircleCheck, 'green', t('done')] as const)
+        : ([TriangleAlert, 'yellow', t('warning')] as const)
+      : own.status === 'skipped'
+        ? ([MinusCircle, 'gray', t('skipped')] as const)
+        : own.status === 'running'
+          ? ([Loader, 'indigo', t('running')] as const)
+          : own.gate === true
+            ? ([Hand, 'yellow', t('atGate')] as const)
+            : isAsked
+              ? ([Clock, 'yellow', t('waitsForYou')] as const)
+              : ([Clock, 'gray', t('waits')] as const)
   return (
     <Badge color={color} leftSection={<Icon size={12} aria-hidden />} style={{ flex: 'none' }}>
       {word}

@@ -96,4 +96,6 @@ export interface StepRun {
   readonly data?: unknown
   readonly error?: string
   readonly reason?: string
+  /** It ran, and its answer is no, or it could not tell. */
+  readonly verdict?: { readonly is: 'failed' | 'unknown'; readonly why: string }
 }
