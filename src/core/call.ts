@@ -185,7 +185,7 @@ function keepLabel(runtime: CallRuntime, { run }: Call, result: CallResult): Cal
       'failed',
       `The result is withheld because its origin could not be recorded: ${toToolError(error).message}`,
     )
-    const { images: _, ...rest } = result
+    const { images: _, verdict: _verdict, ...rest } = result
     return { ...rest, ok: false, text: problem.message, data: null, error: presentError(runtime, problem) }
   }
 }
@@ -378,23 +378,22 @@ function toResult(
   failure: ToolError | undefined,
 ): CallResult {
   const error = failure === undefined ? null : presentError(runtime, failure)
-  const { output } = progress
+  const { label, ...said }: Partial<ToolOutput> = progress.output ?? {}
   return {
     ok: error === null,
     call: call.id,
     number: progress.number,
     tool: progress.entry?.tool.name ?? presentName(runtime, call.tool),
-    text: output?.text ?? error?.message ?? '',
-    data: output?.data ?? null,
-    ...(output?.images === undefined ? {} : { images: output.images }),
-    ...(output?.verdict === undefined ? {} : { verdict: output.verdict }),
+    text: error?.message ?? '',
+    data: null,
+    ...said,
     error,
     ...(failure instanceof Pending ? { question: failure.question } : {}),
     decision: presentDecision(runtime, progress, error),
     // A call that failed before its risk was known counts as high risk.
     risk: progress.risk ?? 'high',
     effects: toldEffects(progress.effects, progress.permit),
-    label: output?.label ?? labelOfFailure(runtime, progress),
+    label: label ?? labelOfFailure(runtime, progress),
     durationMs: progress.runMs,
     waitMs: progress.waitMs,
   }
