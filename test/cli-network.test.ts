@@ -74,3 +74,25 @@ describe.skipIf(noSandbox !== '')(`hosts of an approved command${noSandbox}`, ()
     expect(box.run(['call', 'run_command', '{"command":"ls"}']).stderr).toContain('A host is a name such as')
   })
 })
+
+describe('a private registry', () => {
+  const LINE = JSON.stringify({ command: 'npm install --registry http://packages:4873/' })
+  const explained = () => box.json(['explain', 'run_command', LINE])
+
+  test('can be named by the person for commands', () => {
+    expect(explained()).toMatchObject({ decision: 'deny', ref: { id: 'private-address' } })
+    configure('[sandbox]\nnetwork = ["packages:4873"]\n')
+    expect(explained()).toMatchObject({ decision: 'ask' })
+    expect(JSON.stringify(explained())).toContain('packages:4873 may be in a private network.')
+  })
+
+  test('cannot be named by an untrusted project, whatever the person opens', () => {
+    for (const open of ['true', '["*"]', '["*.example.com"]']) {
+      configure(`[sandbox]\nnetwork = ${open}\n`)
+      box.write('kogu.toml', '[sandbox]\nnetwork = ["packages:4873"]\n')
+      expect(explained()).toMatchObject({ decision: 'deny', ref: { id: 'private-address' } })
+      box.write('kogu.toml', '[[permissions.rules]]\ndecision = "allow"\nhost = "packages:4873"\n')
+      expect(explained()).toMatchObject({ decision: 'deny', ref: { id: 'private-address' } })
+    }
+  })
+})

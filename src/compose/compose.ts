@@ -269,6 +269,9 @@ async function createParts(
     get network() {
       return policy.current.network
     },
+    get ownHosts() {
+      return policy.current.ownHosts ?? []
+    },
     get rememberMs() {
       return policy.current.rememberMs
     },

@@ -16,7 +16,7 @@ import { compileRule, type Rule } from '../permissions/rules/rules.ts'
 import { createHooks } from './hooks.ts'
 
 /** What a configuration says about what may happen. A server replaces it when the files change, and keeps the rest. */
-export interface Policy extends Pick<EngineOptions, 'fallback' | 'network' | 'rememberMs'> {
+export interface Policy extends Pick<EngineOptions, 'fallback' | 'network' | 'ownHosts' | 'rememberMs'> {
   readonly rules: readonly Rule[]
   /** Of runs that are opened without a parent from now on. */
   readonly authority: Authority
@@ -39,12 +39,26 @@ export async function createPolicy(
     rules: await compileRules(loaded, registry, realPathOf(environment.home)),
     fallback: config.permissions.default,
     network: config.sandbox.network,
+    ownHosts: ownHosts(loaded),
     rememberMs: config.permissions.remember_max,
     authority: { ...fullAuthority(workspace.root, config.mode), commands: commandAuthority(config) },
     commands: config.permissions.commands,
     hooks: createHooks(loaded, environment, processes),
     isEnabled: enabledTools(loaded),
   }
+}
+
+/**
+ * Hosts that approved commands may contact, and that a file of the person's own names, or one that the person trusts.
+ * Where the person allows every public host, an untrusted file may list some, and these must not be private ones.
+ */
+function ownHosts({ config, files, contributions }: LoadedConfig): string[] {
+  const { network } = config.sandbox
+  if (typeof network === 'boolean') return []
+  const own = (contributions.get('sandbox.network') ?? [])
+    .filter(({ source }) => files.some(({ path, status }) => path === source.file && status === 'loaded'))
+    .flatMap(({ value }) => value)
+  return network.filter(host => own.includes(host))
 }
 
 /** What commands of every run may be at most. */

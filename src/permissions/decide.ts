@@ -6,7 +6,7 @@ import type { Risk } from '../core/tool.ts'
 import { findAuthorityStop } from './authority-stops.ts'
 import { findHardStop, type HardStop, type NamedHosts, type ScopeContext } from './hard-limits.ts'
 import { GIT_PUSH, type Item, NO_SANDBOX } from './items.ts'
-import { isNamedByRule, isPortNamed } from './network/named-hosts.ts'
+import { patternsFor } from './network/named-hosts.ts'
 import { findSecretStop } from './network/secret-stops.ts'
 import { defaultVerdict, type Fallback, type Verdict } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
@@ -21,6 +21,8 @@ export interface DecideContext {
   readonly now: number
   /** False when no call of this engine hides the file from a command. */
   readonly mayHide: HiddenFiles['mayHide']
+  /** Hosts that the person's own settings name for approved commands. */
+  readonly ownHosts: readonly string[]
   /** Whether a text contains a secret that must not be sent. */
   readonly findSecret: FindSecret
 }
@@ -40,10 +42,7 @@ const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 
  */
 export function decide(items: readonly Item[], request: JudgeRequest, context: DecideContext): Judged {
   const inForce = context.rules.filter(rule => rule.applies(request, context.now))
-  const named: NamedHosts = {
-    isNamed: item => isNamedByRule(item, inForce, request),
-    isPortNamed: item => isPortNamed(item, inForce, request),
-  }
+  const named: NamedHosts = item => patternsFor(item, inForce, request, context.ownHosts)
   const hard =
     findHardStop(items, context.scope, named) ??
     findAuthorityStop(items, request) ??

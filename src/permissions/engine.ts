@@ -47,6 +47,8 @@ export interface EngineOptions {
   readonly containment?: () => Containment
   /** Hosts that approved commands may contact beside those that they name. */
   readonly network: NetworkSetting
+  /** Those of them that the person's own settings name: they may be in a private network. Defaults to none. */
+  readonly ownHosts?: readonly string[]
   /** How long a permanent grant holds, in milliseconds. */
   readonly rememberMs: number
   readonly now: () => number
@@ -182,6 +184,7 @@ function contextFor(
     fallback: options.fallback,
     rules: options.rules,
     now: options.now(),
+    ownHosts: options.ownHosts ?? [],
     findSecret: options.findSecret ?? (() => undefined),
     grantFor(item, isRule) {
       const grant = grants.find(
@@ -198,13 +201,13 @@ function contextFor(
 function wayOut(
   items: readonly Item[],
   request: JudgeRequest,
-  { rules, now }: DecideContext,
+  { rules, now, ownHosts }: DecideContext,
   setting: NetworkSetting,
 ): CommandNetwork | undefined {
   const command = items.find(item => item.kind === 'execute')
   if (command === undefined) return undefined
   const inForce = rules.filter(rule => rule.applies(request, now))
-  return networkOf(command, { items, request, rules: inForce, setting })
+  return networkOf(command, { items, request, rules: inForce, setting, ownHosts })
 }
 
 /** Denials carry no notes. */

@@ -1,5 +1,6 @@
 import { isInside } from '../core/real-path.ts'
 import { type FileItem, type Item, NO_SANDBOX, SANDBOX_REQUIRED } from './items.ts'
+import { opens } from './network/named-hosts.ts'
 import { isOwnState, type PathContext } from './paths/paths.ts'
 import { protectedReason } from './paths/protected-paths.ts'
 
@@ -41,15 +42,12 @@ function isOwnLoopback(item: Item): boolean {
   return item.kind === 'network' && item.derived && item.facts?.addressClass === 'loopback'
 }
 
-/** What rules that allow a host say of it by name. */
-export interface NamedHosts {
-  isNamed(item: NetworkItem): boolean
-  isPortNamed(item: NetworkItem): boolean
-}
+/** The patterns that match a host, of those that allow one. */
+export type NamedHosts = (item: NetworkItem) => readonly string[]
 
 type NetworkItem = Item & { kind: 'network' }
 
-const NOT_NAMED: NamedHosts = { isNamed: () => false, isPortNamed: () => false }
+const NOT_NAMED: NamedHosts = () => []
 
 function hardStopOf(item: Item, context: ScopeContext, named: NamedHosts): HardStop | undefined {
   switch (item.kind) {
@@ -85,14 +83,14 @@ function networkStop(item: NetworkItem, named: NamedHosts): HardStop | undefined
   // A line that contacts others is asked about as a whole; a tool has to say whom.
   if (facts === undefined) return item.derived ? undefined : stop('bad-address', 'it is not a valid address')
   if (facts.refusal !== undefined) {
-    const isOpened = !item.derived && facts.canBeNamed && named.isNamed(item)
+    const isOpened = facts.canBeNamed && opens(named(item), facts.addressClass)
     if (!isOpened) return stop('private-address', facts.refusal)
   }
   if (item.derived) return undefined
   if (facts.scheme !== 'http' && facts.scheme !== 'https') {
     return stop('scheme', 'only http and https are supported')
   }
-  if (WEB_PORTS.has(facts.port) || named.isPortNamed(item)) return undefined
+  if (WEB_PORTS.has(facts.port) || named(item).some(pattern => /:\d+$/.test(pattern))) return undefined
   return stop('port', `port ${facts.port} is not a web port, and no rule allows ${facts.host}:${facts.port}`)
 }
 

@@ -167,7 +167,7 @@ test('a rule that allows a host opens it; one with methods does not, because a t
   ]
   const judgement = await judge('curl https://a.example.com', rules)
   expect(judgement.decision.notes).toEqual([
-    'It may contact a.example.com, cdn.example.com and no other host.',
+    'It may contact a.example.com, cdn.example.com and no other host. cdn.example.com may be in a private network.',
   ])
   expect(contact(judgement, 'cdn.example.com')).toBeNull()
   expect(contact(judgement, 'api.example.com')).not.toBeNull()
@@ -203,4 +203,62 @@ test('the answer of a person keeps on record which hosts it was for', async () =
     by: 'user',
     notes: ['It may contact a.example.com and no other host.'],
   })
+})
+
+const REGISTRY = { network: ['npm.example.com', 'packages:4873', '*.example.org'] }
+const OWN = { ...REGISTRY, ownHosts: ['npm.example.com', 'packages:4873', '*.example.org'] }
+
+test('a host that the person names for commands may be in a private network, and the question says so', async () => {
+  const judgement = await judge('npm install', [], OWN)
+  expect(judgement.decision.notes).toEqual([
+    'It may contact registry.npmjs.org, npm.example.com, packages:4873, *.example.org and no other host. ' +
+      'npm.example.com, packages:4873 may be in a private network.',
+  ])
+  expect(contact(judgement, 'npm.example.com', 443, ['10.1.2.3'])).toBeNull()
+  expect(contact(judgement, 'npm.example.com', 443, ['fd12::1', '10.1.2.3'])).toBeNull()
+  expect(contact(judgement, 'packages', 4873, ['192.168.1.7'])).toBeNull()
+})
+
+test('only that host, at that port, at no address that gives out keys, and not by a pattern', async () => {
+  const judgement = await judge('npm install', [], OWN)
+  const closed: [host: string, port: number, address: string][] = [
+    ['registry.npmjs.org', 443, '10.1.2.3'],
+    ['a.example.org', 443, '10.1.2.3'],
+    ['packages', 80, '192.168.1.7'],
+    ['npm.example.com', 443, '169.254.169.254'],
+    ['npm.example.com', 443, '100.100.100.200'],
+    ['npm.example.com', 443, '169.254.1.1'],
+    ['npm.example.com', 443, '0.0.0.0'],
+    // This machine, of which only a port can be named.
+    ['npm.example.com', 443, '127.0.0.1'],
+  ]
+  for (const [host, port, address] of closed) {
+    const refusal = contact(judgement, host, port, [address])
+    expect([host, address, refusal?.canBeAllowed]).toEqual([host, address, false])
+  }
+  expect(contact(judgement, 'packages', 4873, ['127.0.0.1'])).toBeNull()
+})
+
+test('the same list opens nothing private where the person has not written it', async () => {
+  const judgement = await judge('npm install', [], REGISTRY)
+  expect(contact(judgement, 'npm.example.com', 443, ['10.1.2.3'])).toMatchObject({ canBeAllowed: false })
+  expect(judgement.decision.notes?.join()).not.toContain('private')
+})
+
+test('a line may name it, too, and is asked about; without the setting it is refused', async () => {
+  const line = 'npm install --registry http://packages:4873/'
+  expect((await judge(line, [], OWN)).decision.outcome).toBe('ask')
+  expect((await judge(line, [], REGISTRY)).decision).toMatchObject({ ref: { id: 'private-address' } })
+  const rules: Rules = [{ decision: 'allow', host: ['packages:4873'] }]
+  const byRule = await judge(line, rules)
+  expect(byRule.decision.outcome).toBe('ask')
+  expect(contact(byRule, 'packages', 4873, ['10.0.0.9'])).toBeNull()
+  expect(
+    (
+      await judge('curl http://metadata.google.internal/', [], {
+        ownHosts: ['metadata.google.internal'],
+        network: ['metadata.google.internal'],
+      })
+    ).decision.outcome,
+  ).toBe('deny')
 })

@@ -7,7 +7,8 @@ import type { Item } from '../items.ts'
 import { compileHosts } from '../rules/patterns.ts'
 import type { Rule } from '../rules/rules.ts'
 import { hostsOfLine, type LineHosts, mayContact, type NamedHost } from './command-hosts.ts'
-import { analyzeUrl, classifyAddress, classifyHost } from './network.ts'
+import { opens, patternsFor } from './named-hosts.ts'
+import { type AddressClass, analyzeUrl, classifyAddress, classifyHost } from './network.ts'
 
 /** The setting `sandbox.network`: further hosts for approved commands. True: all public ones. */
 export type NetworkSetting = boolean | readonly string[]
@@ -25,6 +26,8 @@ export interface NetworkContext {
   /** Those that are in force. */
   readonly rules: readonly Rule[]
   readonly setting: NetworkSetting
+  /** Of the setting, what the person's own files name. */
+  readonly ownHosts: readonly string[]
 }
 
 /**
@@ -50,9 +53,13 @@ export function networkOf(
   const isListed = compileHosts(listed)
   const isOpen = (host: string, port: number): boolean =>
     any || isListed(host, port) || line.hosts.some(named => isNamed(named, host, port))
+  const named = [...new Set([...context.ownHosts, ...allowedByRules(context)])].filter(
+    each => !each.includes('*'),
+  )
+  const inside = named.length === 0 ? '' : ` ${named.join(', ')} may be in a private network.`
   return {
     judge: (host, port, addresses) => judgeHost(host, port, addresses, { ...context, isOpen, words }),
-    note: any ? 'It may contact any public host.' : `It may contact ${words} and no other host.`,
+    note: `It may contact ${any ? 'any public host' : `${words} and no other host`}.${inside}`,
   }
 }
 
@@ -83,7 +90,7 @@ function judgeHost(
   host: string,
   port: number,
   addresses: readonly string[],
-  { items, request, rules, isOpen, words }: OpenHosts,
+  { items, request, rules, ownHosts, isOpen, words }: OpenHosts,
 ): HostRefusal | null {
   const item = toItem(host, port)
   const { hosts } = request.run.authority
@@ -91,7 +98,7 @@ function judgeHost(
   const matching = rules.filter(rule => rule.matches(item, request))
   const denied = matching.find(rule => rule.decision === 'deny')
   if (denied !== undefined) return refused(denied.reason ?? `the rule '${denied.id}' forbids it`)
-  const secret = privateAddress(host, addresses)
+  const secret = privateAddress(host, addresses, patternsFor(item, rules, request, ownHosts))
   if (secret !== null) return refused(secret)
   // A person who approved a line saw the hosts in it, not where a script or a redirect leads.
   const asks = matching.find(rule => rule.decision === 'ask')
@@ -107,12 +114,19 @@ function refused(reason: string): HostRefusal {
   return { reason, canBeAllowed: false }
 }
 
-/** The hard limit on addresses, on what the name really stands for. */
-function privateAddress(host: string, addresses: readonly string[]): string | null {
-  const found = addresses.find(address => classifyAddress(address) !== 'public')
+/** The hard limit on addresses, on what the name really stands for. What is this machine's is opened port by port. */
+function privateAddress(
+  host: string,
+  addresses: readonly string[],
+  patterns: readonly string[],
+): string | null {
+  const ports = patterns.filter(pattern => /:\d+$/.test(pattern))
+  const isClosed = (kind: AddressClass): boolean =>
+    kind !== 'public' && !opens(kind === 'loopback' ? ports : patterns, kind)
+  const found = addresses.find(address => isClosed(classifyAddress(address)))
   if (found !== undefined) return `${found} is a ${classifyAddress(found)} address`
   const kind = classifyHost(host)
-  if (kind === 'public') return null
+  if (!isClosed(kind)) return null
   return isIP(host) === 0 ? `${host} is a name of the local network` : `${host} is a ${kind} address`
 }
 
@@ -139,7 +153,7 @@ function exampleOf(pattern: string): Item {
   return toItem(name === '*' ? 'any.example' : name.replace(/^\*\./, 'any.'), Number(port))
 }
 
-function toItem(host: string, port: number): Item {
+function toItem(host: string, port: number): Item & { kind: 'network' } {
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${port}/`
   return { kind: 'network', url, method: 'CONNECT', facts: analyzeUrl(url), derived: true }
 }

@@ -2,24 +2,17 @@ import type { JudgeRequest } from '../../core/decision.ts'
 import type { Item } from '../items.ts'
 import { compileHosts } from '../rules/patterns.ts'
 import type { Rule } from '../rules/rules.ts'
+import type { AddressClass } from './network.ts'
 
 type NetworkItem = Item & { kind: 'network' }
 
-/**
- * Whether a rule allows this very host. A pattern does not name a host: whoever writes `*.example.com` does not know
- * where those names lead.
- */
-export function isNamedByRule(item: NetworkItem, rules: readonly Rule[], request: JudgeRequest): boolean {
-  return allowing(item, rules, request).some(pattern => !pattern.includes('*'))
-}
-
-/** Whether a rule allows this host with its port: `host:8000`. */
-export function isPortNamed(item: NetworkItem, rules: readonly Rule[], request: JudgeRequest): boolean {
-  return allowing(item, rules, request).some(pattern => /:\d+$/.test(pattern))
-}
-
-/** The patterns that match, of rules that allow it. */
-function allowing(item: NetworkItem, rules: readonly Rule[], request: JudgeRequest): string[] {
+/** The patterns of rules that allow a host, and for commands those of the person's own settings, that match this one. */
+export function patternsFor(
+  item: NetworkItem,
+  rules: readonly Rule[],
+  request: JudgeRequest,
+  ownHosts: readonly string[] = [],
+): string[] {
   const { facts } = item
   if (facts === undefined) return []
   return rules
@@ -27,5 +20,15 @@ function allowing(item: NetworkItem, rules: readonly Rule[], request: JudgeReque
       rule => rule.decision === 'allow' && rule.definition.host !== undefined && rule.matches(item, request),
     )
     .flatMap(rule => rule.definition.host ?? [])
+    .concat(item.derived ? ownHosts : [])
     .filter(pattern => compileHosts([pattern])(facts.host, facts.port))
+}
+
+/**
+ * Whether they open a host at such an address: a person who needs the own network names its hosts. A pattern does not name
+ * a host, because nobody knows where the names of `*.example.com` lead. Addresses that give out keys stay closed.
+ */
+export function opens(patterns: readonly string[], addressClass: AddressClass): boolean {
+  const named = patterns.filter(pattern => !pattern.includes('*'))
+  return (addressClass === 'private' || addressClass === 'loopback') && named.length > 0
 }

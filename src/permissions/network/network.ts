@@ -15,7 +15,7 @@ export interface UrlFacts {
   readonly addressClass: AddressClass
   /** Why it may not be contacted; undefined when it may. */
   readonly refusal: string | undefined
-  /** The only reason is that it lies in the person's own network, which a rule that names the host opens. */
+  /** The only reason is where it lies: a rule that names the host may open it. */
   readonly canBeNamed: boolean
 }
 
@@ -43,13 +43,8 @@ export function analyzeUrl(text: string): UrlFacts | undefined {
     port: url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port),
     addressClass,
     refusal: refusalOf(hasLogin, host, addressClass),
-    canBeNamed: !hasLogin && host !== '' && isLocal(addressClass),
+    canBeNamed: !hasLogin && host !== '',
   }
-}
-
-/** Where a person's own machines are: a rule that names a host opens these, and no others. */
-export function isLocal(addressClass: AddressClass): boolean {
-  return addressClass === 'private' || addressClass === 'loopback'
 }
 
 function refusalOf(hasLogin: boolean, host: string, addressClass: AddressClass): string | undefined {
@@ -64,10 +59,14 @@ export function classifyHost(host: string): AddressClass {
   if (isIP(host) !== 0) return classifyAddress(host)
   if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback'
   if (METADATA_NAMES.test(host)) return 'metadata'
-  if (/\.(local|internal|intranet|lan|home\.arpa|localdomain)$/.test(host)) return 'private'
+  if (LOCAL_NAMES.test(host)) return 'private'
   // A name without a dot is looked up in the local network's domain.
   return host.includes('.') ? 'public' : 'private'
 }
+
+// Of home and company networks, of Kubernetes (`NAME.NAMESPACE.svc`, with any domain of the cluster behind it), of Consul.
+const LOCAL_NAMES =
+  /\.(local|internal|intranet|lan|home|corp|private|home\.arpa|localdomain|consul)$|\.svc(\.|$)|^kubernetes\.default$/
 
 /** Of an address that a name resolved to, or a literal one. Anything not known to be public is not. */
 export function classifyAddress(address: string): AddressClass {

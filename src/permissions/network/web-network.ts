@@ -3,8 +3,8 @@ import type { JudgeRequest } from '../../core/decision.ts'
 import type { JudgeUrl } from '../../core/permit.ts'
 import { type DecideContext, decide } from '../decide.ts'
 import type { Item } from '../items.ts'
-import { isNamedByRule } from './named-hosts.ts'
-import { analyzeUrl, classifyAddress, isLocal } from './network.ts'
+import { opens, patternsFor } from './named-hosts.ts'
+import { analyzeUrl, classifyAddress } from './network.ts'
 
 type NetworkItem = Item & { kind: 'network' }
 
@@ -23,19 +23,16 @@ export function judgeUrls(items: readonly Item[], request: JudgeRequest, context
     const wasJudged = judged.some(each => each.kind === 'network' && isSameHost(each, item))
     if (decision.outcome === 'deny') return refused(decision.reason)
     if (decision.outcome === 'ask' && !wasJudged) return { reason: decision.reason, canBeAllowed: true }
-    const isNamed = isNamedByRule(item, inForce, request)
-    const wrong = addresses.find(address => !mayBeContacted(address, isNamed))
+    const patterns = patternsFor(item, inForce, request)
+    const wrong = addresses.find(address => {
+      const kind = classifyAddress(address)
+      return kind !== 'public' && !opens(patterns, kind)
+    })
     if (wrong === undefined) return null
     return refused(
       `Not contacting ${item.facts?.host}: its name resolves to ${wrong}, a ${classifyAddress(wrong)} address.`,
     )
   }
-}
-
-/** People who need their own network name its hosts in a rule; addresses that give out keys stay closed all the same. */
-function mayBeContacted(address: string, isNamed: boolean): boolean {
-  const kind = classifyAddress(address)
-  return kind === 'public' || (isNamed && isLocal(kind))
 }
 
 /** `http://a` leads to `https://a` so often that the web's own ports of a host count as the same. */
