@@ -135,7 +135,11 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
 - 使用回数: 2回 | 最終使用: TIME
 - 検証状態: passed
 - タグ: math, statistics`)
-    expect(await call('list_dynamic_tools', { name: 'nothing' })).toBe('動的ツールは登録されていません。')
+    expect(await call('list_dynamic_tools', { name: 'nothing' })).toBe(
+      '条件に一致する動的ツールはありません。',
+    )
+    // By its safety, which is 1.00, and not by its confidence.
+    expect(await call('list_dynamic_tools', { min_safety_score: 0.9 })).toContain('## calculate_average')
     expect(await call('delete_dynamic_tool', { tool_name: 'calculate_average' })).toBe(
       'エラー: 削除を確認するには confirm: true を指定してください',
     )

@@ -250,7 +250,7 @@ function listTools(parts: DynamicParts): AnyTool {
       z.object({
         name: z.string().optional().describe('Part of the name.'),
         tags: z.array(z.string()).optional().describe('Only tools with one of these tags.'),
-        min_safety_score: z.number().min(0).max(1).optional().describe('Minimum confidence, 0.0 to 1.0.'),
+        min_safety_score: z.number().min(0).max(1).optional().describe('Minimum safety score, 0.0 to 1.0.'),
         limit: z
           .int()
           .min(1)
@@ -264,15 +264,17 @@ function listTools(parts: DynamicParts): AnyTool {
     },
     access: () => [],
     async run({ name, tags, min_safety_score: least = 0, limit }) {
-      const found = parts.store
-        .list()
-        .map(({ tool }) => tool)
+      const all = parts.store.list().map(({ tool }) => tool)
+      const found = all
         .filter(tool => name === undefined || tool.name.toLowerCase().includes(name.toLowerCase()))
         .filter(tool => tags === undefined || tags.length === 0 || tags.some(tag => tool.tags.includes(tag)))
-        .filter(tool => tool.confidenceScore >= least)
+        .filter(tool => tool.safety.score >= least)
       const shown = found.slice(0, limit)
       return {
-        text: listText(shown, found.length - shown.length, parts.texts),
+        text:
+          found.length === 0 && all.length > 0
+            ? parts.texts.noMatch
+            : listText(shown, found.length - shown.length, parts.texts),
         data: {
           count: shown.length,
           total: found.length,

@@ -112,9 +112,8 @@ function keywordGroups(task: string): KeywordGroup[] {
   return (Object.keys(KEYWORDS) as KeywordGroup[]).filter(group => KEYWORDS[group].test(task))
 }
 
-/** Looking at things is not work that a tool would take over; neither is this system itself. */
-const NO_OPERATION =
-  /^(read_file|list_directory|glob_search|grep_search|(create|run_dynamic|delete_dynamic)_tool|list_dynamic_tools|tool_reflection)$/
+/** What is done with this system itself is not work that a tool would take over. */
+const NO_OPERATION = /^((create|run_dynamic|delete_dynamic)_tool|list_dynamic_tools|tool_reflection)$/
 
 function findRepeated(history: readonly PastCall[]): { operation: string; count: number } | undefined {
   const counts = new Map<string, number>()

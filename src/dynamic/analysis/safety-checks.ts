@@ -45,6 +45,11 @@ export function findIn(node: AnyNode, parent: AnyNode | undefined, bindings: Bin
       if (node.left.type === 'ObjectPattern')
         return findInPattern(node.left, bindings.pathOf(node.right), bindings)
       return findInAssignment(node, bindings)
+    case 'ObjectPattern':
+      // Of parameters, loops and catch clauses too. Other names that are taken out are found where they are bound.
+      return node.properties
+        .flatMap(property => (property.type === 'Property' ? findInProperty(property, bindings) : []))
+        .filter(({ type }) => type === 'prototype-pollution')
     case 'VariableDeclarator':
       return node.init ? findInPattern(node.id, bindings.pathOf(node.init), bindings) : []
     default:

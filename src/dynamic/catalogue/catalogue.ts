@@ -16,6 +16,8 @@ export interface Catalogue {
   readonly listTitle: (count: number) => string
   readonly moreTools: (left: number, limit: number) => string
   readonly emptyList: string
+  /** There are tools, and none that was asked for. */
+  readonly noMatch: string
   readonly useLine: (count: number, lastUsed: string) => string
   readonly errors: Errors
   readonly lowScore: string

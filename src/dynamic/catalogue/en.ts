@@ -25,6 +25,7 @@ export const en: Catalogue = {
   listTitle: count => `# Dynamic tools (${count})`,
   moreTools: (left, limit) => `(${left} more; raise limit, now ${limit})`,
   emptyList: 'There are no dynamic tools.',
+  noMatch: 'No dynamic tool matches this filter.',
   useLine: (count, lastUsed) => `Uses: ${count} | Last used: ${lastUsed}`,
   errors: {
     nameRequired: 'A tool name is required',

@@ -25,6 +25,7 @@ export const ja: Catalogue = {
   listTitle: count => `# 登録済み動的ツール (${count}件)`,
   moreTools: (left, limit) => `（ほか${left}件。現在の limit は ${limit} です）`,
   emptyList: '動的ツールは登録されていません。',
+  noMatch: '条件に一致する動的ツールはありません。',
   useLine: (count, lastUsed) => `使用回数: ${count}回 | 最終使用: ${lastUsed}`,
   errors: {
     nameRequired: 'ツール名は必須です',

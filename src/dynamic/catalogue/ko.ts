@@ -25,6 +25,7 @@ export const ko: Catalogue = {
   listTitle: count => `# 등록된 동적 도구 (${count}개)`,
   moreTools: (left, limit) => `(${left}개 더 있음. 현재 limit: ${limit})`,
   emptyList: '등록된 동적 도구가 없습니다.',
+  noMatch: '조건에 맞는 동적 도구가 없습니다.',
   useLine: (count, lastUsed) => `사용 횟수: ${count}회 | 마지막 사용: ${lastUsed}`,
   errors: {
     nameRequired: '도구 이름은 필수입니다',
