@@ -122,7 +122,10 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     )
     expect(await run({ numbers: [] })).toContain('"error": "有効な数値配列を指定してください"')
     expect(await run({})).toBe('エラー: 必須パラメータが不足しています: numbers')
-    expect(await run({ numbers: [1], precision: 11 })).toMatch(/^エラー: precision must be <= 10$/)
+    expect(await run({ numbers: [1], precision: 11 })).toBe(
+      'エラー: パラメータ「precision」の値が不正です: number, ≥ 0, ≤ 10',
+    )
+    expect(await run({ numbers: [1], zz: 1 })).toBe('エラー: パラメータ「zz」は定義されていません')
     expect(await call('create_tool', AVERAGE)).toBe(
       'エラー: ツール名「calculate_average」は既に存在します（ID: dt_aac14e41a785）',
     )
@@ -176,13 +179,68 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
       'Error: "read_file" is a reserved name',
       expect.stringMatching(/^Error: The code cannot be read: Unexpected token/),
       'Error: The code must define a function execute(params)',
-      'Error: A critical security risk was found\n- runs code from strings: eval (1)',
+      'Error: A critical security risk was found\n- runs code from strings: eval (1) [eval-usage, critical]',
       'Error: The definition of the parameter "x" is not valid: default',
     ])
     const korean = await open('language = "ko"')
     expect((await korean.runtime.call({ tool: 'list_dynamic_tools', input: {} })).text).toBe(
       '등록된 동적 도구가 없습니다.',
     )
+  })
+
+  it('refuse what cannot succeed before anybody is asked, with all findings and what to do', async () => {
+    const asked: Question[] = []
+    const { runtime } = await open('language = "en"', asked)
+    const call = (tool: string, input: object) => runtime.call({ tool, input })
+    await call('create_tool', REVERSE)
+    expect(asked).toHaveLength(1)
+    const code =
+      'async function execute(params) { await fetch(params.url); return eval(params.x) + params.__proto__ }'
+    const evil = await call('create_tool', { ...REVERSE, name: 'evil', code })
+    expect(evil.text.split('\n').slice(1).sort()).toEqual([
+      '- changes prototypes: __proto__ (1) [prototype-pollution, high]',
+      '- runs code from strings: eval (1) [eval-usage, critical]',
+      '- uses the network: fetch( (1) [network-access, high]',
+    ])
+    const issues = ['eval-usage', 'network-access', 'prototype-pollution'].map(type =>
+      expect.objectContaining({ type, line: 1 }),
+    )
+    expect(evil.data).toMatchObject({
+      safety: {
+        ...{ score: 0, isSafe: false, blockedOperations: ['eval-usage'] },
+        issues: expect.arrayContaining(issues),
+        recommendations: expect.arrayContaining(['Do not use eval or Function']),
+      },
+    })
+    const refused = [
+      evil,
+      await call('create_tool', { ...REVERSE, name: '9x' }),
+      await call('create_tool', REVERSE),
+      await call('create_tool', { ...REVERSE, name: 'a', parameters: { 値: { type: 'string' } } }),
+      await call('delete_dynamic_tool', { tool_name: 'string_reverse' }),
+      await call('delete_dynamic_tool', { tool_name: 'x', confirm: true }),
+      await call('run_dynamic_tool', { tool_name: 'x', parameters: {} }),
+    ]
+    expect(refused.map(({ error }) => [error?.code, error?.hint])).toEqual([
+      ['invalid_input', 'Change the code so that none of these findings is left.'],
+      ['invalid_input', expect.stringContaining('Choose a name such as count_words')],
+      ['conflict', 'Choose another name, or delete that tool first.'],
+      ['invalid_input', null],
+      ['invalid_input', 'Pass confirm: true.'],
+      ['not_found', 'Look up the id or the name with list_dynamic_tools.'],
+      ['not_found', 'Look up the id or the name with list_dynamic_tools.'],
+    ])
+    expect(asked).toHaveLength(1)
+  })
+
+  it('that are quarantined say so when they are called by name', async () => {
+    const { runtime } = await open('language = "en"')
+    await runtime.call({ tool: 'create_tool', input: REVERSE })
+    await runtime.dynamic?.quarantine('string_reverse', 'it looks odd')
+    expect((await runtime.call({ tool: 'string_reverse', input: {} })).error).toMatchObject({
+      ...{ code: 'unknown_tool', message: "The tool 'string_reverse' is held back." },
+      hint: "dynamic: 'string_reverse': The tool is quarantined: it looks odd",
+    })
   })
 
   it('take no name of another provider, also of one that is held, off or not up yet', async () => {

@@ -385,7 +385,7 @@ function toResult(
     number: progress.number,
     tool: progress.entry?.tool.name ?? presentName(runtime, call.tool),
     text: error?.message ?? '',
-    data: null,
+    data: runtime.redactor.value(failure?.data ?? null),
     ...said,
     error,
     ...(failure instanceof Pending ? { question: failure.question } : {}),

@@ -23,6 +23,8 @@ export type ErrorCode = (typeof ERROR_CODES)[number]
 export interface ErrorOptions {
   /** What to do now, in one sentence. */
   hint?: string
+  /** The same for programs. */
+  data?: unknown
   cause?: unknown
 }
 
@@ -30,12 +32,14 @@ export interface ErrorOptions {
 export class ToolError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
+  readonly data: unknown
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.name = 'ToolError'
     this.code = code
     this.hint = options.hint
+    this.data = options.data
   }
 }
 

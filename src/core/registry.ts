@@ -115,7 +115,8 @@ export class Registry {
     }
     const near = closest(name.toLowerCase(), [...this.#byName.keys()])
     const heldBack = this.problems().find(problem => problem.includes(`'${name}'`))
-    throw new ToolError('unknown_tool', `Unknown tool: ${name}`, {
+    const message = heldBack === undefined ? `Unknown tool: ${name}` : `The tool '${name}' is held back.`
+    throw new ToolError('unknown_tool', message, {
       hint:
         heldBack ??
         doneBy(name.toLowerCase(), tool => this.#byName.has(tool)) ??

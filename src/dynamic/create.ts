@@ -3,6 +3,7 @@ import { CodeError, type ParsedCode, parseCode, toScript } from './analysis/pars
 import { assessQuality } from './analysis/quality.ts'
 import { analyzeSafety, type SafetyOptions } from './analysis/safety.ts'
 import { toolKind } from './analysis/safety-names.ts'
+import { recommendations } from './catalogue/layouts.ts'
 import {
   type Capabilities,
   type DynamicTool,
@@ -60,10 +61,14 @@ export async function buildTool(
   })
   const id = toolId(wanted.name, wanted.code)
   if (safety.blockedOperations.length > 0) {
-    const found = safety.issues.filter(({ severity }) => severity === 'critical')
-    const lines = found.map(({ type, what, line }) => `- ${texts.safety[type].issue}: ${what} (${line})`)
-    parts.note('verification.fail', { toolId: id, toolName: wanted.name, success: false, issues: found })
-    throw refusal(parts, [texts.errors.critical, ...lines].join('\n'))
+    const lines = safety.issues.map(
+      ({ type, severity, what, line }) =>
+        `- ${texts.safety[type].issue}: ${what} (${line}) [${type}, ${severity}]`,
+    )
+    const { issues } = safety
+    parts.note('verification.fail', { toolId: id, toolName: wanted.name, success: false, issues })
+    const data = { safety: { ...safety, recommendations: recommendations(safety, texts) } }
+    throw refusal(parts, [texts.errors.critical, ...lines].join('\n'), { remedy: 'critical', data })
   }
   const now = parts.now().toISOString()
   return {
@@ -119,20 +124,20 @@ async function checkName(
   replaces: DynamicTool | undefined,
 ): Promise<void> {
   const { errors } = parts.texts
-  if (name.trim() === '') throw refusal(parts, errors.nameRequired)
-  if (name.length > 64) throw refusal(parts, errors.nameLength)
-  if (!TOOL_NAME.test(name)) throw refusal(parts, errors.nameFormat)
+  if (name.trim() === '') throw refusal(parts, errors.nameRequired, { remedy: 'nameRequired' })
+  if (name.length > 64) throw refusal(parts, errors.nameLength, { remedy: 'nameFormat' })
+  if (!TOOL_NAME.test(name)) throw refusal(parts, errors.nameFormat, { remedy: 'nameFormat' })
   if (RESERVED.includes(name.toLowerCase()) || isServerTool(name))
-    throw refusal(parts, errors.nameReserved(name))
+    throw refusal(parts, errors.nameReserved(name), { remedy: 'nameReserved' })
   const stored = parts.store.list().map(({ tool }) => tool)
   // `read-file` is as good as `read_file` to whoever reads a question.
   const same = stored.find(tool => plain(tool.name) === plain(name))
   if (same !== undefined && same.id !== replaces?.id)
-    throw refusal(parts, errors.duplicate(same.name, same.id), 'conflict')
+    throw refusal(parts, errors.duplicate(same.name, same.id), { code: 'conflict', remedy: 'duplicate' })
   if (same === undefined && (await parts.takenNames()).map(plain).includes(plain(name)))
-    throw refusal(parts, errors.nameReserved(name))
+    throw refusal(parts, errors.nameReserved(name), { remedy: 'nameReserved' })
   if (replaces === undefined && stored.length >= parts.settings.maxTools)
-    throw refusal(parts, errors.tooMany(parts.settings.maxTools), 'failed')
+    throw refusal(parts, errors.tooMany(parts.settings.maxTools), { code: 'failed', remedy: 'tooMany' })
 }
 
 function plain(name: string): string {
@@ -144,7 +149,7 @@ function checkParameters(parameters: readonly ToolParameterDefinition[], parts: 
   for (const parameter of parameters) {
     const { name, type, minimum, maximum } = parameter
     if (!/^[A-Za-z_$][\w$-]{0,63}$/.test(name) || name === '__proto__')
-      throw refusal(parts, errors.invalidParameter(name, 'name'))
+      throw refusal(parts, errors.invalidParameter(name, 'A-Z a-z 0-9 _ $ -'))
     if (type !== 'number' && (minimum !== undefined || maximum !== undefined))
       throw refusal(parts, errors.invalidParameter(name, 'minimum, maximum'))
     if (minimum !== undefined && maximum !== undefined && minimum > maximum)

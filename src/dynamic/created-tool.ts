@@ -1,9 +1,12 @@
 import { ToolError } from '../core/errors.ts'
 import { type AnyTool, describedOutput, type ToolContext, type ToolOutput } from '../core/tool.ts'
-import { errorText, failedText, finishedText } from './catalogue/layouts.ts'
+import type { Catalogue } from './catalogue/catalogue.ts'
+import { failedText, finishedText } from './catalogue/layouts.ts'
 import { accessOf } from './code-access.ts'
+import type { ToolParameterDefinition } from './definition.ts'
 import { toSchema } from './parameters.ts'
 import { type DynamicParts, MOST_TIMEOUT_MS } from './parts.ts'
+import { refusal } from './refusal.ts'
 import { CodeFailure, quickCheck, runCode } from './run-code.ts'
 import type { StoredTool } from './store.ts'
 
@@ -44,8 +47,9 @@ export async function runByName(
   const { tool } = stored
   const parsed = toSchema(tool.parameters).parse(values)
   if (!parsed.ok) {
-    const words = parsed.issues.map(({ pointer, message }) => `${pointer.slice(1)} ${message}`.trim())
-    throw new ToolError('invalid_input', errorText(words.join('; '), parts.texts))
+    const names = new Set(parsed.issues.map(({ pointer }) => pointer.split('/')[1] ?? ''))
+    const words = [...names].map(name => describeProblem(name, tool.parameters, parts.texts))
+    throw refusal(parts, words.join('; '), { remedy: 'missing' })
   }
   const limit = Math.min(MOST_TIMEOUT_MS, timeoutMs ?? parts.settings.timeoutMs)
   const { value, logs, ms } = await runRecorded(stored, parsed.value, context, parts, limit)
@@ -56,6 +60,23 @@ export async function runByName(
     logs,
     ms,
   })
+}
+
+/** What the definition says, in no language: the schema's own words are English. */
+function describeProblem(
+  name: string,
+  parameters: readonly ToolParameterDefinition[],
+  { errors }: Catalogue,
+): string {
+  const definition = parameters.find(parameter => parameter.name === name)
+  if (definition === undefined) return errors.unknownParameter(name)
+  const { type, allowedValues, minimum, maximum } = definition
+  const bounds = [
+    ...(minimum === undefined ? [] : [`≥ ${minimum}`]),
+    ...(maximum === undefined ? [] : [`≤ ${maximum}`]),
+    ...(allowedValues === undefined ? [] : [allowedValues.map(value => JSON.stringify(value)).join(' | ')]),
+  ]
+  return errors.invalidValue(name, [type, ...bounds].join(', '))
 }
 
 function toOutput(text: string, data: unknown): ToolOutput {
@@ -86,7 +107,7 @@ async function runRecorded(
 ) {
   const { tool } = stored
   const problem = quickCheck(stored, parts.store.current(tool.id), parts)
-  if (problem !== undefined) throw new ToolError('forbidden', errorText(problem, parts.texts))
+  if (problem !== undefined) throw refusal(parts, problem, { code: 'forbidden', remedy: 'unsafe' })
   const at = parts.now().toISOString()
   const about = { toolId: tool.id, toolName: tool.name, call: context.callId, run: context.runId }
   try {
@@ -102,6 +123,7 @@ async function runRecorded(
     throw new ToolError(
       kind === 'timeout' ? 'timeout' : 'failed',
       failedText(tool.name, ms, message, parts.texts),
+      { hint: parts.texts.remedies[kind === 'timeout' ? 'timeout' : 'run'] },
     )
   }
 }

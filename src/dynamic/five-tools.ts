@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type AnyTool, defineTool, type ToolContext } from '../core/tool.ts'
 import { createdText, improvements, listText, recommendations } from './catalogue/layouts.ts'
 import { accessOf } from './code-access.ts'
+import type { NewTool } from './create.ts'
 import {
   type Capabilities,
   type DynamicTool,
@@ -90,31 +91,35 @@ function createTool(parts: DynamicParts): AnyTool {
     risk: 'high',
     input: createInput,
     output: ABOUT_TOOL,
-    access: input => [
-      { kind: 'custom', name: 'create_tool', details: describeWishes(input.name, capabilitiesOf(input)) },
-    ],
+    // What cannot be made is refused before anybody is asked. Nothing is on record yet.
+    async access(input) {
+      const { buildTool } = await import('./create.ts')
+      await buildTool({ ...toNewTool(input), createdBy: 'user' }, { ...parts, note: () => undefined })
+      const details = describeWishes(input.name, capabilitiesOf(input))
+      return [{ kind: 'custom', name: 'create_tool', details }]
+    },
     preview: input => `${describeWishes(input.name, capabilitiesOf(input))}\n\n${input.code}`,
     async run(input, context) {
       // The parser is loaded with the first tool that is made.
       const { buildTool } = await import('./create.ts')
-      const built = await buildTool(
-        {
-          name: input.name,
-          description: input.description,
-          code: input.code,
-          parameters: toParameters(input.parameters ?? {}),
-          tags: input.tags ?? [],
-          ...(input.generated_from === undefined ? {} : { generatedFrom: input.generated_from }),
-          capabilities: capabilitiesOf(input),
-          examples: input.examples ?? [],
-          createdBy: context.run.authority.agent ?? 'user',
-          createdIn: context.runId,
-        },
-        parts,
-      )
+      const createdBy = context.run.authority.agent ?? 'user'
+      const built = await buildTool({ ...toNewTool(input), createdBy, createdIn: context.runId }, parts)
       return await saveCreated(built, context, parts)
     },
   })
+}
+
+function toNewTool(input: CreateInput): Omit<NewTool, 'createdBy'> {
+  return {
+    name: input.name,
+    description: input.description,
+    code: input.code,
+    parameters: toParameters(input.parameters ?? {}),
+    tags: input.tags ?? [],
+    ...(input.generated_from === undefined ? {} : { generatedFrom: input.generated_from }),
+    capabilities: capabilitiesOf(input),
+    examples: input.examples ?? [],
+  }
 }
 
 async function saveCreated(built: DynamicTool, context: ToolContext, parts: DynamicParts) {
@@ -181,7 +186,11 @@ function find({ tool_id, tool_name }: Target, parts: DynamicParts): StoredTool {
   const { errors } = parts.texts
   if (!tool_id && !tool_name) throw refusal(parts, errors.noTarget)
   const found = lookUp({ tool_id, tool_name }, parts)
-  if (found === undefined) throw refusal(parts, errors.notFound(tool_id || tool_name || ''), 'not_found')
+  if (found === undefined)
+    throw refusal(parts, errors.notFound(tool_id || tool_name || ''), {
+      code: 'not_found',
+      remedy: 'notFound',
+    })
   return found
 }
 
@@ -230,7 +239,8 @@ function runTool(parts: DynamicParts): AnyTool {
         import('./created-tool.ts'),
       ])
       const missing = missingParameters(found.tool.parameters, parameters)
-      if (missing.length > 0) throw refusal(parts, parts.texts.errors.missing(missing.join(', ')))
+      if (missing.length > 0)
+        throw refusal(parts, parts.texts.errors.missing(missing.join(', ')), { remedy: 'missing' })
       return await runByName(found, parameters, context, parts, timeout_ms)
     },
   })
@@ -295,11 +305,12 @@ function deleteTool(parts: DynamicParts): AnyTool {
     risk: 'high',
     input: () => z.object({ ...target, confirm: z.boolean().optional().describe('Must be true.') }),
     output: { tool_id: { type: 'string' }, tool_name: { type: 'string' } },
-    access: ({ tool_id, tool_name }) => [
-      { kind: 'custom', name: 'delete_dynamic_tool', details: `the tool '${tool_name ?? tool_id ?? ''}'` },
-    ],
-    async run({ confirm, ...wanted }) {
-      if (confirm !== true) throw refusal(parts, parts.texts.errors.confirm)
+    access({ confirm, ...wanted }) {
+      if (confirm !== true) throw refusal(parts, parts.texts.errors.confirm, { remedy: 'confirm' })
+      const { id, name } = find(wanted, parts).tool
+      return [{ kind: 'custom', name: 'delete_dynamic_tool', details: `the tool '${name}' (${id})` }]
+    },
+    async run(wanted) {
       const { id, name } = find(wanted, parts).tool
       await parts.store.remove(id)
       parts.note('tool.delete', { toolId: id, toolName: name, success: true })

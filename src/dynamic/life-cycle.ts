@@ -54,7 +54,8 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
   const find = (nameOrId: string): StoredTool => {
     const wanted = nameOrId.toLowerCase()
     const found = store.list().find(({ tool }) => tool.id === nameOrId || tool.name.toLowerCase() === wanted)
-    if (found === undefined) throw refusal(parts, texts.errors.notFound(nameOrId), 'not_found')
+    if (found === undefined)
+      throw refusal(parts, texts.errors.notFound(nameOrId), { code: 'not_found', remedy: 'notFound' })
     return found
   }
   const change = async (
@@ -97,7 +98,7 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     async verify(nameOrId, context) {
       const { tool, scope } = find(nameOrId)
       if (tool.quarantined !== undefined)
-        throw refusal(parts, texts.errors.quarantined(tool.quarantined), 'forbidden')
+        throw refusal(parts, texts.errors.quarantined(tool.quarantined), { code: 'forbidden' })
       const result = await verified(tool, context)
       await store.save(result.tool, { scope, replaces: tool.id })
       return result

@@ -2,7 +2,7 @@ import type { FSWatcher } from 'node:fs'
 import { followFolder } from '../core/follow-folder.ts'
 import { type OnTools, PRIORITY, type Provider } from '../core/provider.ts'
 import type { AnyTool } from '../core/tool.ts'
-import { isServerTool } from './definition.ts'
+import { type DynamicTool, isServerTool } from './definition.ts'
 import { dynamicTools } from './five-tools.ts'
 import type { DynamicParts } from './parts.ts'
 import type { StoredTool } from './store.ts'
@@ -22,8 +22,9 @@ export function dynamicProvider(parts: DynamicParts): Provider {
       const { toTool } = parts.store.list().length === 0 ? {} : await import('./created-tool.ts')
       const tell = (make: typeof toTool): void => {
         if (signal.aborted) return
-        const stored = parts.store.list().filter(({ tool }) => tool.quarantined === undefined)
-        const problems = [...parts.store.problems()]
+        const all = parts.store.list()
+        const stored = all.filter(({ tool }) => tool.quarantined === undefined)
+        const problems = [...parts.store.problems(), ...all.flatMap(({ tool }) => quarantineOf(tool, parts))]
         const made = make === undefined ? [] : stored.flatMap(each => makeOne(make, each, parts, problems))
         onTools([...own, ...made], problems)
       }
@@ -37,6 +38,11 @@ export function dynamicProvider(parts: DynamicParts): Provider {
       parts.store.flush()
     },
   }
+}
+
+/** Whoever calls it by its name is told why it is not there. */
+function quarantineOf({ name, quarantined }: DynamicTool, { texts }: DynamicParts): string[] {
+  return quarantined === undefined ? [] : [`'${name}': ${texts.errors.quarantined(quarantined)}`]
 }
 
 /** One that cannot be used hides no other. */

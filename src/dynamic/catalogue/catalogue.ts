@@ -20,6 +20,8 @@ export interface Catalogue {
   readonly noMatch: string
   readonly useLine: (count: number, lastUsed: string) => string
   readonly errors: Errors
+  /** What to do about an error. */
+  readonly remedies: Readonly<Record<Remedy, string>>
   readonly lowScore: string
   readonly missingWall: string
   readonly reflection: Reflection
@@ -46,6 +48,20 @@ type Label =
   | 'confidence'
   | 'tags'
 
+type Remedy =
+  | 'nameRequired'
+  | 'nameFormat'
+  | 'nameReserved'
+  | 'duplicate'
+  | 'tooMany'
+  | 'critical'
+  | 'notFound'
+  | 'missing'
+  | 'unsafe'
+  | 'timeout'
+  | 'run'
+  | 'confirm'
+
 interface Errors {
   readonly nameRequired: string
   readonly nameFormat: string
@@ -61,6 +77,9 @@ interface Errors {
   readonly noTarget: string
   readonly notFound: (target: string) => string
   readonly missing: (names: string) => string
+  readonly unknownParameter: (name: string) => string
+  /** `expected`: in no language, `number, ≤ 10`. */
+  readonly invalidValue: (name: string, expected: string) => string
   readonly unsafe: (why: string) => string
   readonly changed: string
   readonly quarantined: (why: string) => string
