@@ -5,7 +5,7 @@ import type { FindSecret } from '../core/known-secrets.ts'
 import type { Risk } from '../core/tool.ts'
 import { findAuthorityStop } from './authority-stops.ts'
 import { findHardStop, type HardStop, type NamedHosts, type ScopeContext } from './hard-limits.ts'
-import { GIT_PUSH, type Item, NO_SANDBOX } from './items.ts'
+import { GIT_PUSH, type Item, NO_SANDBOX, UNREAD_LINE } from './items.ts'
 import { patternsFor } from './network/named-hosts.ts'
 import { findSecretStop } from './network/secret-stops.ts'
 import { defaultVerdict, type Fallback, type Verdict } from './rules/defaults.ts'
@@ -62,10 +62,24 @@ export function decide(items: readonly Item[], request: JudgeRequest, context: D
   const verdicts = items.map(item => {
     const own = inForce.filter(rule => item.kind !== 'tool' && rule.matches(item, request))
     for (const rule of own) matched.set(rule, rule.decision)
-    return judgeItem(item, { own, toolRules, isConfirmed: confirmed.has(item) }, request, context)
+    const rules = { own: [...own, ...mayForbid(item, inForce)], toolRules, isConfirmed: confirmed.has(item) }
+    return judgeItem(item, rules, request, context)
   })
   for (const rule of toolRules) matched.set(rule, rule.decision)
   return { decision: toDecision(items, verdicts, matched), hard: undefined, verdicts }
+}
+
+/** Where a line starts what is only known when it runs, each rule that forbids commands may be about it: it asks. */
+function mayForbid(item: Item, rules: readonly Rule[]): Rule[] {
+  if (item.kind !== 'execute' || !item.analysis.startsUnknown) return []
+  return rules
+    .filter(({ decision, definition }) => decision !== 'allow' && (definition.command ?? definition.effects))
+    .map(rule => ({
+      ...rule,
+      decision: 'ask',
+      onlyTightens: true,
+      reason: `The rule '${rule.id}' forbids commands, and this line starts one that is known only when it runs.`,
+    }))
 }
 
 const TOOL_ITEM: Item = { kind: 'tool', derived: false }
@@ -103,7 +117,7 @@ function judgeItem(
   const fallback = defaultVerdict(item, request, context.mode, context.fallback)
   // Rules and grants were given for sandboxed commands and for changes that can be undone: only an approval of this
   // call counts.
-  if (item.kind === 'custom' && [NO_SANDBOX, GIT_PUSH, PROTECTED_FILES].includes(item.name))
+  if (item.kind === 'custom' && [NO_SANDBOX, GIT_PUSH, PROTECTED_FILES, UNREAD_LINE].includes(item.name))
     return { ...fallback, always: true }
   // The mode read-only is a ceiling: an allow rule does not raise it.
   if (fallback.outcome === 'deny' && context.mode === 'read-only') return fallback

@@ -72,6 +72,7 @@ export function expandItems(
     ]
     const files = touched.filter(isFile)
     items.push({ kind: 'execute', command: access.command, cwd, analysis, files, derived: false }, ...touched)
+    if (analysis.unread) items.push(UNREAD)
     if (analysis.plan !== null && !readsOnly) items.push(UNSURE)
     if (!readsOnly && request.run.variables.size > 0) items.push(variablesItem(request.run))
     items.push(...unwalledItems(analysis, readsOnly, noSandbox()), ...pushItems(analysis))
@@ -120,6 +121,16 @@ export function isFile(item: Item): item is FileItem {
 const UNSURE = unchecked(
   'The folder that the command changes to cannot be resolved, so its files cannot be checked.',
 )
+
+/** Not all commands of a line are known, so that no rule can speak of them. */
+export const UNREAD_LINE = 'unread-line'
+
+const UNREAD: Item = {
+  kind: 'custom',
+  name: UNREAD_LINE,
+  details: 'it is too long, too deeply nested or no valid shell code',
+  derived: false,
+}
 
 /** This machine has no sandbox. */
 export interface NoSandbox {

@@ -6,7 +6,7 @@ import { parse } from 'unbash'
 import { checkForkBombs } from './fork-bombs.ts'
 import { guardLine, rawForbidden } from './guard.ts'
 import { judgeCommand } from './simple.ts'
-import { LIMIT, note, type Report, type Scope, stricter, TOO_DEEP } from './state.ts'
+import { LIMIT, note, noteUnread, type Report, type Scope, stricter, TOO_DEEP } from './state.ts'
 import {
   type CommandAnalysis,
   type CommandContext,
@@ -44,6 +44,8 @@ function withBoth(joined: CommandAnalysis, asWritten: CommandAnalysis): CommandA
     repositories: [...joined.repositories, ...asWritten.repositories],
     effects: [...new Set([...joined.effects, ...asWritten.effects])],
     unresolved: joined.unresolved || asWritten.unresolved,
+    unread: joined.unread || asWritten.unread,
+    startsUnknown: joined.startsUnknown || asWritten.startsUnknown,
     plan: null,
   }
 }
@@ -56,9 +58,8 @@ function analyzeLine(line: string, context: CommandContext): CommandAnalysis {
   } catch (error) {
     // A limit, a stack overflow in the parser, a bug: all of them end here, and the raw scan replaces the walk.
     const limit = error === LIMIT || error === TOO_DEEP || error instanceof RangeError
-    note(
+    noteUnread(
       report,
-      'unknown',
       limit ? 'The line is too long or too deep to be analysed.' : 'The line could not be analysed.',
     )
     scanRaw(line, report)
@@ -71,6 +72,7 @@ function analyze(line: string, report: Report): PlanStep[] | null {
   const guard = guardLine(line)
   for (const reason of guard.reasons) note(report, 'unknown', reason)
   if (!guard.parse) {
+    report.unread = true
     scanRaw(line, report)
     return null
   }
@@ -94,6 +96,8 @@ function newReport(line: string, context: CommandContext): Report {
     repositories: new Map(),
     effects: new Set(),
     unresolved: false,
+    unread: false,
+    startsUnknown: false,
     interactiveProgram: null,
     calls: [],
     functions: new Set(),
@@ -141,6 +145,8 @@ function finish(line: string, report: Report, steps: PlanStep[] | null): Command
     repositories: [...report.repositories.values()],
     effects: [...report.effects],
     unresolved: report.unresolved,
+    unread: report.unread,
+    startsUnknown: report.startsUnknown,
     interactiveProgram: report.interactiveProgram,
     plan,
   }

@@ -10,3 +10,13 @@ export function embedsCommand(program: string, words: readonly string[]): boolea
   if (!PROGRAMS.test(program) && !(program === 'git' && words.includes('config'))) return false
   return words.some(word => /[\s=!]|^-[A-Za-z]*[IeEox]/.test(word))
 }
+
+/** `sed s/x/CMD/e` and `awk '{ system($0) }'` run text that they make; `hash -p` and `enable -f` give programs other names. */
+export function buildsCommand(program: string, words: readonly string[]): boolean {
+  if (/^(?:hash|enable)$/.test(program)) return words.some(word => /^-\w*[pf]/.test(word))
+  if (/^[gmn]?awk$/.test(program)) return words.some(word => /\bsystem\s*\(|(?<!\|)\|(?!\|)/.test(word))
+  return /^g?sed$/.test(program) && words.some(word => SED_RUNS.test(word.slice(0, 4000)))
+}
+
+/** The flag `e` after the third mark of `s`, or the command `e` after its address. */
+const SED_RUNS = /s([^\w\s\\])[^\n]*\1[gpiIm\d]*e|(?:^|[;{}!\n\d$/])\s*e(?:\s|$|[;}])/

@@ -11,7 +11,7 @@ import {
 } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
 import { addWrites, applyAction } from './effects-of.ts'
-import { embedsCommand } from './embedded-commands.ts'
+import { buildsCommand, embedsCommand } from './embedded-commands.ts'
 import { forbiddenEffects, forbiddenReason } from './forbidden.ts'
 import { interactiveCall } from './interactive.ts'
 import { readGit, splitGit } from './programs/git.ts'
@@ -21,7 +21,7 @@ import { READERS } from './programs/readers.ts'
 import type { ReaderVerdict } from './programs/special.ts'
 import { recordGitReads, recordReads } from './reads.ts'
 import type { Wrapped } from './shell-wrappers.ts'
-import { absolutePaths, countStep, deeper, type Report, type Scope } from './state.ts'
+import { absolutePaths, countStep, deeper, noteUnread, type Report, type Scope } from './state.ts'
 import type { FoundCommand, PlanWord } from './types.ts'
 import { unwrap } from './wrappers.ts'
 
@@ -43,7 +43,9 @@ export function judgeCommand(given: Arg[], scope: Scope, report: Report): PlanWo
   }
   report.commands.push(found)
   const call: Call = { program, args: args.slice(1), scope, report, found }
-  if (given.length > MAX_WORDS) raise(call, 'unknown', 'The command has too many words to be analysed.')
+  if (given.length > MAX_WORDS) noteUnread(report, 'The command has too many words to be analysed.')
+  // `find -exec {}` starts what it finds.
+  if (first.text === null || first.text === '{}') report.startsUnknown = true
   if (args.some(isUnresolved)) {
     report.unresolved = true
     raise(call, 'unknown', 'A word of this command is known only at run time.')
@@ -95,7 +97,9 @@ function judgeKnown(call: Call): PlanWord[] | null {
 
 /** Not for what only reads: text that looks like a command is data there. */
 function lookInside(call: Call): void {
-  if (embedsCommand(baseName(call.program), call.args.map(seen))) call.found.embeds = true
+  const words = call.args.map(seen)
+  if (embedsCommand(baseName(call.program), words)) call.found.embeds = true
+  if (buildsCommand(baseName(call.program), words)) call.report.startsUnknown = true
 }
 
 /** `command -v docker`, `docker --version`: whatever else the program can do, that needs neither network nor a terminal. */
@@ -147,6 +151,7 @@ function judgeWrapped(call: Call, wrapped: Wrapped): void {
   const directory = wrapped.directory
   const inner = deeper(scope, directory === undefined ? {} : { cwds: absolutePaths(directory, scope) })
   for (const script of wrapped.scripts) report.walkText(script, inner)
+  if (wrapped.scripts.length > 0 && args.some(isUnresolved)) report.startsUnknown = true
   if (wrapped.inner === null) {
     if (wrapped.scripts.length === 0) applyAction(call, null)
     return

@@ -33,6 +33,8 @@ export interface Report {
   repositories: Map<string, RepositoryAccess>
   effects: Set<EffectName>
   unresolved: boolean
+  unread: boolean
+  startsUnknown: boolean
   interactiveProgram: InteractiveProgram | null
   /** Names of functions that the line defines, and who calls whom, for fork bombs. */
   calls: { from: string; to: string; forked: boolean }[]
@@ -116,6 +118,12 @@ export function note(report: Report, level: Level, text: string, command?: strin
   const known = report.findings.some(finding => finding.text === text && finding.level === level)
   if (known) return
   report.findings.push(command === undefined ? { level, text } : { level, text, command })
+}
+
+/** For a part of the line that is not looked at. */
+export function noteUnread(report: Report, text: string): void {
+  report.unread = true
+  note(report, 'unknown', text)
 }
 
 export function stricter(a: Level, b: Level): Level {

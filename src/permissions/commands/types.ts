@@ -88,6 +88,10 @@ export interface CommandAnalysis {
   repositories: RepositoryAccess[]
   effects: EffectName[]
   unresolved: boolean
+  /** Some of it is too long, too deep or no shell code, so nobody knows all of its commands. */
+  unread: boolean
+  /** It starts a program or code that is put together when it runs. */
+  startsUnknown: boolean
   /** Set for full-screen programs, which are refused and not asked about. */
   interactiveProgram: InteractiveProgram | null
   /** Not null exactly when the level is safe: how to run the line without a shell. */

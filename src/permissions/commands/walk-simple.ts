@@ -88,6 +88,8 @@ function walkAssignments(
     const values = before.flatMap(start => (value?.worst ?? ['']).map(end => start + end)).slice(0, 16)
     setVariable(scope, item.name, { values, exact: known })
     exact = exact && known
+    // Tables of the shell: which program and which text a name stands for.
+    if (/^BASH_(?:CMDS|ALIASES)$/.test(item.name)) report.startsUnknown = true
     if (!isDangerousVariable(item.name)) continue
     exact = false
     report.effects.add('changes-environment')

@@ -13,6 +13,7 @@ import {
   deeper,
   mergeVariables,
   note,
+  noteUnread,
   type Outcome,
   plain,
   type Report,
@@ -34,13 +35,14 @@ export function walkText(text: string, scope: Scope, report: Report): void {
   const parses = guard.parse && text.length <= MAX_FULL
   const raw = parses ? null : rawForbidden(text)
   if (raw !== null) note(report, 'forbidden', `The line contains ${raw}.`)
-  if (parses) walkScript(parse(text), deeper(scope), report)
+  if (!parses) noteUnread(report, 'A part of the line is too long or too deep to be analysed.')
+  else walkScript(parse(text), deeper(scope), report)
 }
 
 export function walkScript(script: ParsedScript, scope: Scope, report: Report): PlanStep[] | null {
   const broken = script.errors !== undefined && script.errors.length > 0
   if (broken)
-    note(report, 'unknown', `The line cannot be read as shell code: ${script.errors?.[0]?.message ?? ''}.`)
+    noteUnread(report, `The line cannot be read as shell code: ${script.errors?.[0]?.message ?? ''}.`)
   // After an error the parser may have skipped something, and bash runs the lines before the error.
   const raw = broken ? rawForbidden(report.line) : null
   if (raw !== null) note(report, 'forbidden', `The line contains ${raw}.`)
@@ -68,7 +70,7 @@ function walkGuarded(statement: Statement, scope: Scope, report: Report): Outcom
     return walkStatement(statement, scope, report)
   } catch (error) {
     if (error !== TOO_DEEP) throw error
-    note(report, 'unknown', 'A part of the line is too deep to be analysed.')
+    noteUnread(report, 'A part of the line is too deep to be analysed.')
     return plain(scope, null)
   }
 }

@@ -74,8 +74,11 @@ function matchWords(pattern: readonly TokenPattern[], words: Words, strict: bool
     const next = new Set<number>()
     for (const at of strict ? pastOptions(reached, words, program, index === 1) : reached) {
       if (token === '**') for (let end = at; end <= words.length; end += 1) next.add(end)
-      else if (at < words.length && matchToken(token, words[at] ?? null, { program, index, strict }))
+      else if (at < words.length && matchToken(token, words[at] ?? null, { program, index, strict })) {
         next.add(at + 1)
+        // `"$@"` may be several words.
+        if (at > 0 && words[at] === null) next.add(at)
+      }
     }
     reached = token === '**' && !strict ? withoutUnknown(reached, next, words) : next
     if (reached.size === 0) return false
@@ -95,6 +98,8 @@ function pastOptions(from: ReadonlySet<number>, words: Words, program: string, g
   const reached = new Set(from)
   for (const at of reached) {
     const word = words[at]
+    // Or none at all.
+    if (at > 0 && word === null) reached.add(at + 1)
     if (at === 0 || typeof word !== 'string' || !/^[-+]./.test(word)) continue
     // Positions that are added are visited too: a set is walked in the order of insertion.
     for (const length of optionLengths(program, word, global)) {

@@ -19,6 +19,7 @@ import {
   REPOSITORY_PROGRAMS,
   UNCHECKED_FILES,
   UNCHECKED_PATTERN,
+  UNREAD_LINE,
 } from '../items.ts'
 import { SENSITIVE_TO_READ, SENSITIVE_TO_WRITE } from '../paths/paths.ts'
 
@@ -106,6 +107,7 @@ const CUSTOM_WORDS: Readonly<Record<string, string>> = {
   [GIT_PUSH]: 'Pushing always',
   [UNCHECKED_FILES]: 'Reading files that cannot all be checked',
   [UNCHECKED_PATTERN]: 'Reading files that cannot all be checked',
+  [UNREAD_LINE]: 'Running a line that cannot be read in full',
   [REPOSITORY_PROGRAMS]: 'Starting programs of the repository',
 }
 
