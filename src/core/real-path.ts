@@ -142,3 +142,8 @@ export function isInside(path: string, folder: string): boolean {
   if (path === folder) return true
   return path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
+
+/** Entries of these folders are doors to processes, kernel settings and hardware, not files. */
+export function isKernelPath(path: string): boolean {
+  return ['/proc', '/sys', '/dev'].some(folder => isInside(path, folder))
+}

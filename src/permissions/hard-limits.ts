@@ -1,7 +1,7 @@
-import { isInside } from '../core/real-path.ts'
+import { isInside, isKernelPath, lookAt } from '../core/real-path.ts'
 import { type FileItem, type Item, NO_SANDBOX, SANDBOX_REQUIRED } from './items.ts'
 import { opens } from './network/named-hosts.ts'
-import { isOwnState, type PathContext } from './paths/paths.ts'
+import { foldPath, isOwnState, type PathContext } from './paths/paths.ts'
 import { protectedReason } from './paths/protected-paths.ts'
 
 /** A limit that no rule, grant or person can override. */
@@ -30,12 +30,30 @@ export function findHardStop(
   }
   // A command behind walls has a loopback of its own, where at most its neighbours' opened ports are.
   const isOpen = items.some(item => item.kind === 'custom' && item.name === NO_SANDBOX)
+  const exists = existsAfter(items)
   for (const item of items) {
     if (!isOpen && isOwnLoopback(item)) continue
-    const stop = hardStopOf(item, context, named)
+    const stop = hardStopOf(item, context, named, exists)
     if (stop !== undefined) return stop
   }
   return undefined
+}
+
+type Exists = (path: string) => boolean
+
+/** What the call writes counts as there: a patch must not make a repository file by file. */
+function existsAfter(items: readonly Item[]): Exists {
+  let written: Set<string> | undefined
+  return path => {
+    if (lookAt(path) !== undefined) return true
+    written ??= new Set(items.flatMap(item => (item.kind === 'file_write' ? withFolders(item.real) : [])))
+    return written.has(foldPath(path))
+  }
+}
+
+function withFolders(path: string): string[] {
+  const parts = foldPath(path).split('/')
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
 function isOwnLoopback(item: Item): boolean {
@@ -49,13 +67,18 @@ type NetworkItem = Item & { kind: 'network' }
 
 const NOT_NAMED: NamedHosts = () => []
 
-function hardStopOf(item: Item, context: ScopeContext, named: NamedHosts): HardStop | undefined {
+function hardStopOf(
+  item: Item,
+  context: ScopeContext,
+  named: NamedHosts,
+  exists: Exists,
+): HardStop | undefined {
   switch (item.kind) {
     case 'execute':
       return commandStop(item)
     case 'file_write':
     case 'file_delete':
-      return fileStop(item, context)
+      return fileStop(item, context, exists)
     case 'network':
       return networkStop(item, named)
     case 'custom':
@@ -65,6 +88,11 @@ function hardStopOf(item: Item, context: ScopeContext, named: NamedHosts): HardS
         reason: `No sandbox, so no command runs ([sandbox] required = true): ${item.details}`,
       }
     case 'file_read':
+      // A command sees devices and processes of its own.
+      if (!item.derived && (isKernelPath(item.real) || isKernelPath(item.path))) {
+        const reason = `Not allowed to read '${item.path}': tools cannot access /proc, /sys or /dev.`
+        return { id: 'kernel-interface', reason }
+      }
       if (!isOwnState(item.real, context) && !isOwnState(item.path, context)) return undefined
       return {
         id: 'own-state',
@@ -114,12 +142,12 @@ function commandStop(item: Item & { kind: 'execute' }): HardStop | undefined {
 const HARMLESS_TARGET =
   /^(\/tmp|\/var\/tmp|\/dev\/(null|zero|full|stdin|stdout|stderr|tty|fd\/[0-9]+)$)(\/|$)/
 
-function fileStop(item: FileItem, context: ScopeContext): HardStop | undefined {
+function fileStop(item: FileItem, context: ScopeContext, exists: Exists): HardStop | undefined {
   const inScope = context.writeScope.some(folder => isInside(item.real, folder))
   if (item.derived && !inScope && HARMLESS_TARGET.test(item.real)) return undefined
   const verb = item.kind === 'file_write' ? 'write to' : 'delete'
   const target = item.real === item.path ? `'${item.path}'` : `'${item.path}' (it leads to '${item.real}')`
-  const why = protectedReason(item.real, context) ?? protectedReason(item.path, context)
+  const why = protectedReason(item.real, context, exists) ?? protectedReason(item.path, context, exists)
   if (why !== undefined && (inScope || why === 'it belongs to the system')) {
     return { id: 'protected-path', reason: `Not allowed to ${verb} ${target}: ${why}.` }
   }
@@ -128,13 +156,10 @@ function fileStop(item: FileItem, context: ScopeContext): HardStop | undefined {
     const scope = context.writeScope.map(folder => `'${folder}'`).join(', ') || 'nothing'
     return { id: 'write-scope', reason: `Not allowed to ${verb} ${target}: only ${scope} may be changed.` }
   }
-  if (item.kind === 'file_delete' && context.writeScope.includes(item.real)) {
-    return {
-      id: 'write-scope',
-      reason: `Not allowed to delete ${target}: it is the folder that may be changed.`,
-    }
-  }
-  return undefined
+  if ((item.kind === 'file_write' && item.derived) || !context.writeScope.includes(item.real))
+    return undefined
+  const reason = `Not allowed to ${verb} ${target}: it is the folder that may be changed.`
+  return { id: 'write-scope', reason }
 }
 
 function agentStop({ path }: FileItem, folders: readonly string[]): HardStop {

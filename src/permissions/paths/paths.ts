@@ -74,12 +74,13 @@ const BY_PATH: readonly Sensitive[] = [
   // Not fixed places of secrets: hardly a program works without these two.
   [/^\/etc\/passwd$/, 8, 'system accounts'],
   [/^\/(proc|sys)\//, 8, 'kernel interface'],
+  [/^\/dev\/([shv]d[a-z]|nvme|mmcblk|loop|dm-|mapper\/|disk\/|k?mem|port)/, 10, 'raw disk or memory'],
   [/^\/etc\/hosts$/, 5, 'host names'],
 ]
 
 // One look that most paths do not pass: searches ask for hundreds of thousands of them.
 const WORTH_A_LOOK =
-  /\/(?:[.#]|(?:library|snap)\/|secrets\.|credentials|docker-compose|database\.yml|id_|_netrc|jenkinsfile|azure-pipe|bitbucket-pipe|wallet\.)|^\/(?:(?:etc|proc|sys)\/|run\/secrets|var\/(?:run\/secrets|backups))|(?:\.(?:secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db|wallet)|_(?:rsa|dsa|ecdsa|ed25519))(?:$|[.~])/
+  /\/(?:[.#]|(?:library|snap)\/|secrets\.|credentials|docker-compose|database\.yml|id_|_netrc|jenkinsfile|azure-pipe|bitbucket-pipe|wallet\.)|^\/(?:(?:etc|proc|sys|dev)\/|run\/secrets|var\/(?:run\/secrets|backups))|(?:\.(?:secret|pem|key|p12|pfx|jks|keystore|kdbx|sqlite3?|db|wallet)|_(?:rsa|dsa|ecdsa|ed25519))(?:$|[.~])/
 
 // What editors and people append to the name of a file that they keep a copy of.
 const BACKUP = /(?:~|\.~\d+~|\.(?:bak|backup|old|orig|save|copy|tmp|rej|sw[a-p]|kate-swp|\d{1,3}))+$/

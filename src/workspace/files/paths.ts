@@ -1,10 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { ToolError } from '../../core/errors.ts'
-import { isInside, lookAt, type Resolved, resolvePath } from '../../core/real-path.ts'
-
-/** Their entries are doors to processes, kernel settings and hardware, not files. */
-const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev']
+import { isKernelPath, lookAt, type Resolved, resolvePath } from '../../core/real-path.ts'
 
 /** A file's path that ends like a folder's would be cut to something else than was asked for. */
 export function refuseFolderSpelling(path: string): void {
@@ -18,7 +15,7 @@ export function refuseFolderSpelling(path: string): void {
 }
 
 export function refuseSystemPath(path: string): void {
-  if (SYSTEM_FOLDERS.some(folder => isInside(path, folder))) {
+  if (isKernelPath(path)) {
     throw new ToolError('forbidden', `Tools cannot access /proc, /sys or /dev: ${path}`)
   }
 }
