@@ -63,6 +63,12 @@ async function firstLine({ stdout }: ChildProcess): Promise<{ url: string; open:
   return undefined
 }
 
+/** Of a pipeline, all that is inside of it is trusted with it. */
+interface Trusted {
+  hash: string
+  whole?: { hash: string }
+}
+
 /** A person would look at each panel first. These are ours. */
 async function trustSample(url: string): Promise<void> {
   const token = kogu('tokens', 'create', 'sample', '--scope', 'read', '--scope', 'approve', '--json')
@@ -72,8 +78,8 @@ async function trustSample(url: string): Promise<void> {
     ...SAMPLE_PIPELINES.map(name => `/api/pipelines/${name}`),
   ]
   for (const path of paths) {
-    const { hash } = (await (await fetch(url + path, { headers })).json()) as { hash: string }
-    const body = JSON.stringify({ hash })
+    const found = (await (await fetch(url + path, { headers })).json()) as Trusted
+    const body = JSON.stringify({ hash: found.whole?.hash ?? found.hash })
     const answer = await fetch(`${url}${path}/trust`, { method: 'POST', headers, body })
     if (!answer.ok) console.error(`${path} could not be trusted: ${await answer.text()}`)
   }

@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Model, Price } from './agents/model.ts'
 import { createModels, type Models, type Vendor, type VendorKind } from './agents/models/models.ts'
 import { createRehearsal, parseRehearsal } from './agents/rehearsal.ts'
 import type { Environment } from './config/environment.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { describeSecret, readSecret, type SecretReference } from './config/read-secret.ts'
-import { ToolError, toToolError } from './core/errors.ts'
+import { ToolError } from './core/errors.ts'
 import { outsideContext, prepareOutside } from './sandbox/outside-program.ts'
 import { createProcesses } from './sandbox/processes/processes.ts'
+import { readPlainFile } from './store/saved-text.ts'
 
 type ProviderConfig = LoadedConfig['config']['providers'][string]
 
@@ -41,14 +41,13 @@ export function lastingId(id: string, cwd: string): string {
 }
 
 function openRehearsal(file: string, cwd: string): Model {
-  const path = isAbsolute(file) ? file : resolve(cwd, file)
-  try {
-    return createRehearsal(parseRehearsal(readFileSync(path, 'utf8'), file), `rehearsal:${path}`)
-  } catch (error) {
-    const { code, message, hint } = toToolError(error)
-    if (code !== 'not_found') throw error
-    throw new ToolError('invalid_input', message, { hint: hint ?? 'Name the file of a rehearsal script.' })
-  }
+  const path = resolve(cwd, file)
+  const text = readPlainFile(path)
+  if (text === undefined)
+    throw new ToolError('invalid_input', `There is no file ${path}.`, {
+      hint: 'Name the file of a rehearsal script.',
+    })
+  return createRehearsal(parseRehearsal(text, file), `rehearsal:${path}`)
 }
 
 function toVendor(name: string, { config: all, workspace }: LoadedConfig, environment: Environment): Vendor {

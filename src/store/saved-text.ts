@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -21,14 +22,32 @@ export interface SavedText {
   readonly sha256: string
 }
 
-/** Undefined when there is no such file. A link is refused: it could be turned elsewhere between two looks. */
+/** Undefined when there is no such file. */
 export function readText(path: string): SavedText | undefined {
   if (!existsSync(path)) return undefined
+  refuseLinks(dirname(path))
+  const text = readPlainFile(path)
+  return text === undefined ? undefined : { text, sha256: hash('sha256', text) }
+}
+
+const MOST_BYTES = 10 * 1024 * 1024
+
+/**
+ * Undefined when there is no such file. A link is refused: it could be turned elsewhere between two looks. So is everything
+ * that is no plain file, before it is opened: to open a device can do something, and a FIFO would hold the whole process.
+ */
+export function readPlainFile(path: string): string | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return undefined
+  const refused = new ToolError('invalid_input', `${path} is not a plain file.`)
+  if (!found.isFile()) throw refused
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    if (!fstatSync(fd).isFile()) throw new ToolError('invalid_input', `${path} is not a plain file.`)
-    const text = readFileSync(fd, 'utf8')
-    return { text, sha256: hash('sha256', text) }
+    const opened = fstatSync(fd)
+    if (!opened.isFile()) throw refused
+    if (opened.size > MOST_BYTES)
+      throw new ToolError('invalid_input', `${path} has more than ${MOST_BYTES} bytes.`)
+    return readFileSync(fd, 'utf8')
   } finally {
     closeSync(fd)
   }

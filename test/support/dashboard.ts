@@ -113,8 +113,9 @@ async function trustSample({ send }: TestDashboard): Promise<void> {
     ...SAMPLE_PIPELINES.map(name => `/api/pipelines/${name}`),
   ]
   for (const path of paths) {
-    const { hash } = await send<{ hash: string }>('GET', path)
-    await send('POST', `${path}/trust`, { hash })
+    // Of a pipeline, all that is inside of it is trusted with it.
+    const { hash, whole } = await send<{ hash: string; whole?: { hash: string } }>('GET', path)
+    await send('POST', `${path}/trust`, { hash: whole?.hash ?? hash })
   }
 }
 

@@ -12,6 +12,7 @@ import {
 import { providerRow } from '../../store/tables/llm-providers.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
+import { requestedModel } from '../requested-model.ts'
 import type { Services } from '../services.ts'
 import { workflowFor } from '../workflow-for.ts'
 import type { RunParts } from './runs.ts'
@@ -84,7 +85,7 @@ function lookRoutes(api: Api, { services }: RunParts): void {
   )
 }
 
-function changeRoutes(api: Api, { services }: RunParts): void {
+function changeRoutes(api: Api, { services, runtime }: RunParts): void {
   api.openapi(
     route('admin', {
       method: 'post',
@@ -105,7 +106,7 @@ function changeRoutes(api: Api, { services }: RunParts): void {
       const given = context.req.valid('json')
       const opened = await services()
       const workflow = await workflowFor(opened, given.workflow_id)
-      const wanted = await toSettings(opened, given)
+      const wanted = await toSettings(opened, runtime, given)
       const provider = wanted.provider ?? (await providerRow(opened.database, 'anthropic'))
       const id = await insertAgent(opened.database, workflow, { ...wanted, provider, name: given.name })
       if (id === undefined)
@@ -125,7 +126,8 @@ function changeRoutes(api: Api, { services }: RunParts): void {
       const opened = await services()
       const found = await requireAgent(opened, context.req.valid('param').id)
       refusePanel(found)
-      await updateAgent(opened.database, found.id, await toSettings(opened, context.req.valid('json')))
+      const wanted = await toSettings(opened, runtime, context.req.valid('json'))
+      await updateAgent(opened.database, found.id, wanted)
       return context.json(toAgent(await requireAgent(opened, found.id)), 200)
     },
   )
@@ -222,8 +224,9 @@ interface GivenSettings {
   readonly max_tokens?: number | undefined
 }
 
-async function toSettings({ database, runs }: Services, given: GivenSettings) {
-  const model = given.model === undefined ? undefined : runs.models.find(given.model)
+async function toSettings({ database, runs }: Services, runtime: RunParts['runtime'], given: GivenSettings) {
+  const named = await requestedModel(runtime, given.model)
+  const model = named === undefined ? undefined : runs.models.find(named)
   return {
     description: given.description ?? null,
     system: given.system_prompt ?? null,

@@ -9,12 +9,13 @@ import type { Runtime } from '../../runtime.ts'
 import { type ListFile, openListFile } from '../../store/list-file.ts'
 import { modelFailures } from '../../store/tables/model-failures.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { requestedModel } from '../requested-model.ts'
 import type { Services } from '../services.ts'
 
 export interface ModelParts {
   readonly loaded: LoadedConfig
   readonly environment: Environment
-  readonly runtime: Pick<Runtime, 'places' | 'redact'>
+  readonly runtime: Pick<Runtime, 'places' | 'redact' | 'workspace' | 'cwd' | 'explain'>
   readonly services: () => Promise<Services>
   readonly now: () => number
 }
@@ -172,7 +173,7 @@ function testRoute(api: Api, { loaded, environment, runtime, now }: ModelParts, 
       },
     }),
     async context => {
-      const found = models.find(context.req.valid('json').model)
+      const found = models.find(await requestedModel(runtime, context.req.valid('json').model))
       const started = performance.now()
       const ms = (): number => Math.round(performance.now() - started)
       const keep = async (done: z.infer<typeof test>): Promise<z.infer<typeof test>> => {

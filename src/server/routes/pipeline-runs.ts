@@ -11,6 +11,7 @@ import { type Api, answer, body, json, route, z } from '../api.ts'
 import { doorUser, mayApprove } from '../door.ts'
 import type { PipelineWorker } from '../pipeline-worker.ts'
 import { HttpProblem } from '../problem.ts'
+import { requestedModel } from '../requested-model.ts'
 import type { PipelineParts } from './pipelines.ts'
 import type { RunParts } from './runs.ts'
 
@@ -138,7 +139,8 @@ function startRoutes(api: Api, parts: Parts): void {
       responses: { 202: json(pipelineRun, 'The run, which has begun') },
     }),
     async context => {
-      const { input, again: wish, rehearse, model } = context.req.valid('json')
+      const { input, again: wish, rehearse, model: named } = context.req.valid('json')
+      const model = await requestedModel(parts.runtime, named)
       const opened = await services(parts)
       const { name: wanted } = context.req.valid('param')
       const how = { rehearse, model, isServers: true }

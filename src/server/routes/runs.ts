@@ -16,6 +16,7 @@ import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
 import { callerName, mayApprove } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
+import { requestedModel } from '../requested-model.ts'
 import type { Services } from '../services.ts'
 import { countedRunShape, mayExtend, runShape, showRun } from '../show-run.ts'
 import { workflowFor } from '../workflow-for.ts'
@@ -66,6 +67,7 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
     async context => {
       const given = context.req.valid('json')
       const opened = await services()
+      const model = await requestedModel(runtime, given.model)
       const spec = toRunSpec(
         { runtime, loaded, runs: opened.runs },
         {
@@ -77,7 +79,7 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
             ...(given.max_cost === undefined ? {} : { maxCostUsd: given.max_cost }),
             ...(given.max_tokens === undefined ? {} : { maxTokens: given.max_tokens }),
           },
-          ...(given.model === undefined ? {} : { model: given.model }),
+          ...(model === undefined ? {} : { model }),
           ...(given.tools === undefined ? {} : { tools: given.tools }),
           ...(given.mode === undefined ? {} : { mode: given.mode }),
         },

@@ -1,10 +1,11 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { ToolSetting } from '../../agents/agent-authority.ts'
 import type { AgentRecord } from '../../agents/agent-record.ts'
 import { type AiPanel, type Panel, parsePanel } from '../../agents/panel.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Database } from '../database/database.ts'
+import { readText } from '../saved-text.ts'
 import { listToolPermissions, replaceToolPermissions } from '../tables/agent-tool-permissions.ts'
 import { findAgent, findAgentById, insertAgent, updateAgent } from '../tables/agents.ts'
 import { providerRow } from '../tables/llm-providers.ts'
@@ -59,20 +60,14 @@ export function listPanels(workspace: string): string[] {
 export function readPanel(workspace: string, name: string): Panel {
   const path = join(workspace, '.kogu/panels', `${name}.toml`)
   const shown = relative(workspace, path)
-  if (!/^[\w-]+$/.test(name) || !existsSync(path)) {
+  // What is looked at must be what is there: a link could be turned elsewhere between two looks.
+  const found = /^[\w-]+$/.test(name) ? readText(path) : undefined
+  if (found === undefined) {
     throw new ToolError('not_found', `There is no panel '${name}' (${shown}).`, {
       hint: 'See: kogu agents list',
     })
   }
-  // What is looked at must be what is there: a link could be turned elsewhere between two looks.
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
-  try {
-    if (!fstatSync(fd).isFile())
-      throw new ToolError('invalid_input', `The panel ${shown} is not a plain file.`)
-    return parsePanel(readFileSync(fd, 'utf8'), name, shown)
-  } finally {
-    closeSync(fd)
-  }
+  return parsePanel(found.text, name, shown)
 }
 
 /** The agent of a panel in which a model works, when a person has looked at exactly this text. */
