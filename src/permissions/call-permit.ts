@@ -6,6 +6,7 @@ import type { Permit } from '../core/permit.ts'
 import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
 import { type CommandRules, resolvePlan, toCommandPermit } from './command-permit.ts'
 import type { DecideContext } from './decide.ts'
+import { isGitContent } from './git/history.ts'
 import type { ScopeContext } from './hard-limits.ts'
 import { type ExecuteItem, fileItem, type Item, isFile, toAccess, UNCHECKED_FILES } from './items.ts'
 import { judgeUrls } from './network/web-network.ts'
@@ -45,7 +46,7 @@ export function createPermit(
     access: toAccess(items),
     writeScope: context.scope.writeScope,
     judged: path => judged.get(path),
-    mayRead: path => mayRead(path, rules(), request, context),
+    mayRead: path => !isGitContent(path) && mayRead(path, rules(), request, context),
     isProtected: (path, exists) => protectedReason(path, context.scope, exists) !== undefined,
     ...(items.some(item => item.kind === 'network' && !item.derived)
       ? { judgeUrl: judgeUrls(items, request, context) }

@@ -7,9 +7,10 @@ import { mayRead } from './call-permit.ts'
 import type { FoundCommand } from './commands/types.ts'
 import type { DecideContext, Judged } from './decide.ts'
 import type { EffectName } from './effect-names.ts'
+import { type Closed, gitHistoryProblem, namelessObject } from './git/history.ts'
 import type { IdentifiedCall } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
-import { gitHistoryProblem, type Item, REPOSITORY_PROGRAMS, UNCHECKED_FILES } from './items.ts'
+import { type ExecuteItem, type Item, isGit, REPOSITORY_PROGRAMS, UNCHECKED_FILES } from './items.ts'
 import type { Verdict } from './rules/defaults.ts'
 
 // Run first behind walls, ask about what really changed. A line that nothing but the mode asks about runs contained: on
@@ -43,11 +44,21 @@ export function containmentOf(
     return { works: false, notes }
   }
   const rules = context.rules.filter(rule => rule.applies(request, context.now))
-  const why = whyNotContained(items, judged, {
-    scope: context.scope,
-    mayRead: path => mayRead(path, rules, request, context),
-  })
-  return why === undefined ? { works: true } : NOT_HERE
+  const isReadable = (path: string): boolean => mayRead(path, rules, request, context)
+  const why = whyNotContained(items, judged, { scope: context.scope, mayRead: isReadable })
+  if (why !== undefined) return NOT_HERE
+  // Other lines run without the objects of such a repository (hidden-files.ts), and git would fail in them.
+  const closed = { mayBe: context.mayHide, is: (path: string) => !isReadable(path) }
+  const line = items.find(item => item.kind === 'execute')
+  const problem = line === undefined ? undefined : gitProblem(line, closed)
+  return problem === undefined ? { works: true } : { works: false, notes: [problem] }
+}
+
+function gitProblem({ analysis, cwd }: ExecuteItem, closed: Closed): string | undefined {
+  const usesGit = analysis.commands.some(({ program }) => program !== null && isGit(program))
+  const folders = usesGit ? [cwd, ...analysis.repositories.map(({ path }) => path)] : []
+  const problems = folders.map(folder => gitHistoryProblem(folder, closed))
+  return [namelessObject(analysis), ...problems].find(problem => problem !== undefined)
 }
 
 const NOT_HERE = { works: false, notes: [] } as const
@@ -80,7 +91,7 @@ function whyNotContained(
     const why = verdict.outcome === 'allow' ? undefined : whyNotItem(item, verdict, context)
     if (why !== undefined) return why
   }
-  return gitHistoryProblem(context.scope.workspace, context.scope, path => !context.mayRead(path))
+  return undefined
 }
 
 /** To delete and move files of the workspace is dangerous without a layer; on one, the question lists each of them. */

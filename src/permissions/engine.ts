@@ -10,6 +10,7 @@ import { commandLines } from './command-lines.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
 import { CONTAINED, containmentOf } from './contained.ts'
 import { type DecideContext, decide, type Judged, riskOf } from './decide.ts'
+import type { Closed } from './git/history.ts'
 import {
   covers,
   describeGrant,
@@ -26,6 +27,7 @@ import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess 
 import { type CommandNetwork, type NetworkSetting, networkOf } from './network/command-network.ts'
 import { coversCall, narrowOffer, previewOf, specsOf } from './offers.ts'
 import { hidingCandidates } from './paths/hidden-files.ts'
+import { analyzePath, SENSITIVE_TO_READ } from './paths/paths.ts'
 import { answerToDecision, toGrants } from './remember.ts'
 import type { Fallback } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
@@ -75,7 +77,11 @@ export function createEngine(options: EngineOptions): PermissionEngine {
 
   const identify = (request: JudgeRequest, scope = scopeOf(options, request)): IdentifiedCall => {
     const isUnreadable = unreadable(request, options, scope)
-    return identifyCall(request, expandItems(request, scope, lines.analyze, options.noSandbox, isUnreadable))
+    const closed: Closed = {
+      mayBe: mayHide(),
+      is: path => analyzePath(path, scope).sensitivity >= SENSITIVE_TO_READ || isUnreadable(path),
+    }
+    return identifyCall(request, expandItems(request, scope, lines.analyze, options.noSandbox, closed))
   }
 
   const look = (request: JudgeRequest) => {

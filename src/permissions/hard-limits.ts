@@ -1,4 +1,5 @@
 import { isInside, isKernelPath, lookAt } from '../core/real-path.ts'
+import { isGitContent } from './git/history.ts'
 import { type FileItem, type Item, NO_SANDBOX, SANDBOX_REQUIRED } from './items.ts'
 import { opens } from './network/named-hosts.ts'
 import { foldPath, isOwnState, type PathContext } from './paths/paths.ts'
@@ -88,19 +89,26 @@ function hardStopOf(
         reason: `No sandbox, so no command runs ([sandbox] required = true): ${item.details}`,
       }
     case 'file_read':
-      // A command sees devices and processes of its own.
-      if (!item.derived && (isKernelPath(item.real) || isKernelPath(item.path))) {
-        const reason = `Not allowed to read '${item.path}': tools cannot access /proc, /sys or /dev.`
-        return { id: 'kernel-interface', reason }
-      }
-      if (!isOwnState(item.real, context) && !isOwnState(item.path, context)) return undefined
-      return {
-        id: 'own-state',
-        reason: `Not allowed to read '${item.path}': it is Kogu's own state. Use command_output to read the output of commands.`,
-      }
+      return readStop(item, context)
     case 'tool':
       return undefined
   }
+}
+
+function readStop(item: FileItem, context: ScopeContext): HardStop | undefined {
+  // A command sees devices and processes of its own.
+  if (!item.derived && (isKernelPath(item.real) || isKernelPath(item.path))) {
+    const reason = `Not allowed to read '${item.path}': tools cannot access /proc, /sys or /dev.`
+    return { id: 'kernel-interface', reason }
+  }
+  if (isOwnState(item.real, context) || isOwnState(item.path, context)) {
+    const reason = `Not allowed to read '${item.path}': it is Kogu's own state. Use command_output to read the output of commands.`
+    return { id: 'own-state', reason }
+  }
+  // Whatever files were ever in the repository, without their names. What git prints of them is judged by name.
+  if (item.derived || !isGitContent(item.real)) return undefined
+  const reason = `Not allowed to read '${item.path}': it holds contents of files in the format of git. Use git_ops, or git in a command line.`
+  return { id: 'git-objects', reason }
 }
 
 const WEB_PORTS: ReadonlySet<number> = new Set([80, 443, 8080, 8443])

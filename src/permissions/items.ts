@@ -1,17 +1,19 @@
 import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Access } from '../core/access.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { absolutePath, type ResolvePath, realPathOf, resolvePath } from '../core/real-path.ts'
 import type { Run } from '../core/run.ts'
-import { trackedFiles } from '../git/git-index.ts'
+import { repositoryOfObject } from '../git/git-objects.ts'
 import { repositoryAbove } from '../git/repository.ts'
 import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis, FoundCommand, GlobAccess } from './commands/types.ts'
 import { programsOf } from './git/git-programs.ts'
+import { type Closed, gitHistoryProblem, namelessObject } from './git/history.ts'
 import { analyzeUrl, type UrlFacts } from './network/network.ts'
 import { analyzeChange } from './paths/guarded-files.ts'
-import { analyzePath, type PathContext, type PathFacts, SENSITIVE_TO_READ } from './paths/paths.ts'
+import { analyzePath, type PathContext, type PathFacts } from './paths/paths.ts'
 import { expandGlob, isFolder } from './rules/globs.ts'
 
 /**
@@ -54,7 +56,7 @@ export function expandItems(
   context: PathContext,
   analyze: AnalyzeCommand,
   noSandbox: () => NoSandbox | null,
-  isDenied: (path: string) => boolean = () => false,
+  closed: Closed,
 ): Item[] {
   const items: Item[] = [{ kind: 'tool', derived: false }]
   for (const access of request.access) {
@@ -76,7 +78,7 @@ export function expandItems(
     if (analysis.plan !== null && !readsOnly) items.push(UNSURE)
     if (!readsOnly && request.run.variables.size > 0) items.push(variablesItem(request.run))
     items.push(...unwalledItems(analysis, readsOnly, noSandbox()), ...pushItems(analysis))
-    if (analysis.plan !== null) items.push(...unaskedItems(analysis, context, isDenied))
+    if (analysis.plan !== null) items.push(...unaskedItems(analysis, files, closed))
     // Not only where it reads: what allows `git add` says nothing of the repositories it works in.
     items.push(...repositoryItems(analysis))
   }
@@ -97,14 +99,12 @@ export function isGit(program: string): boolean {
 }
 
 /** What a line that only reads does beyond what its words name. */
-function unaskedItems(
-  analysis: CommandAnalysis,
-  context: PathContext,
-  isDenied: (path: string) => boolean,
-): Item[] {
-  const wholeMachine = analysis.trees.some(tree => tree.history !== true && realPathOf(tree.path) === '/')
+function unaskedItems(analysis: CommandAnalysis, files: readonly FileItem[], closed: Closed): Item[] {
+  const wholeMachine = analysis.trees.some(
+    tree => tree.history === undefined && realPathOf(tree.path) === '/',
+  )
   const details = 'The command searches the whole machine, which is too much to check.'
-  return [...(wholeMachine ? [unchecked(details)] : []), ...historyItems(analysis, context, isDenied)]
+  return [...(wholeMachine ? [unchecked(details)] : []), ...historyItems(analysis, files, closed)]
 }
 
 /** Not all that it reads could be checked, so it is asked about; behind walls that show nothing of it, it may run. */
@@ -162,7 +162,9 @@ function unwalledItems(analysis: CommandAnalysis, readsOnly: boolean, noSandbox:
   const { reason, required } = noSandbox
   if (required) return [{ kind: 'custom', name: SANDBOX_REQUIRED, details: reason, derived: false }]
   if (!readsOnly) return [{ kind: 'custom', name: NO_SANDBOX, details: reason, derived: false }]
-  const readsTree = analysis.trees.some(tree => tree.content && tree.history !== true && isFolder(tree.path))
+  const readsTree = analysis.trees.some(
+    tree => tree.content && tree.history === undefined && isFolder(tree.path),
+  )
   return readsTree ? [UNWALLED] : []
 }
 
@@ -170,34 +172,20 @@ const UNWALLED = unchecked(
   'The command reads a whole folder, and without a sandbox nothing in it can be hidden.',
 )
 
-/** Git prints contents from its objects, where nothing can be hidden: what is tracked now is what it may print. */
-function historyItems(
-  { trees }: CommandAnalysis,
-  context: PathContext,
-  isDenied: (path: string) => boolean,
-): Item[] {
-  const folders = new Set(trees.filter(tree => tree.history === true).map(tree => tree.path))
-  for (const folder of folders) {
-    const details = gitHistoryProblem(folder, context, isDenied)
-    if (details !== undefined) return [unchecked(details)]
-  }
-  return []
-}
-
-/** A sentence when the objects of a repository hold what may not be read unasked. */
-export function gitHistoryProblem(
-  folder: string,
-  context: PathContext,
-  isDenied: (path: string) => boolean,
-): string | undefined {
-  const tracked = trackedFiles(folder)
-  const found =
-    tracked === null
-      ? 'files that cannot be checked'
-      : tracked?.files.find(
-          path => analyzePath(path, context).sensitivity >= SENSITIVE_TO_READ || isDenied(path),
-        )
-  return found === undefined ? undefined : `git could print ${found}, and reading it needs an approval.`
+/** Git prints contents from its objects, by whatever names they have there, or by their numbers. */
+function historyItems(analysis: CommandAnalysis, files: readonly FileItem[], closed: Closed): Item[] {
+  const problems = [
+    namelessObject(analysis),
+    ...analysis.trees.flatMap(({ path, history }) =>
+      history === undefined ? [] : [gitHistoryProblem(path, closed, history)],
+    ),
+    ...files.flatMap(({ real }) => {
+      const repository = repositoryOfObject(real, existsSync)
+      return repository === undefined ? [] : [gitHistoryProblem(dirname(repository), closed)]
+    }),
+  ]
+  const details = problems.find(problem => problem !== undefined)
+  return details === undefined ? [] : [unchecked(details)]
 }
 
 /** Git starts programs that its repository names, and may be led to files elsewhere; the words of the line show neither. */

@@ -8,7 +8,7 @@ import type { GitCall } from './programs/git.ts'
 import { revisionReads } from './programs/git-content.ts'
 import type { ReaderVerdict, ReadItem } from './programs/special.ts'
 import { absolutePaths, addAccess, addGlob, globsIn, type Report, type Scope } from './state.ts'
-import type { RepositoryAccess } from './types.ts'
+import type { RepositoryAccess, TreeAccess } from './types.ts'
 
 export function recordReads(
   call: Call,
@@ -18,7 +18,8 @@ export function recordReads(
   const scope = inDirectories(call.scope, directories)
   if (verdict.reads.length > 0 || verdict.cwd !== 'no') raise(call, 'safe', '', ['reads-files'])
   for (const item of verdict.reads) recordItem(call, item, scope)
-  if (verdict.history === true) recordHistory(call, scope)
+  if (verdict.history !== undefined && verdict.history !== false)
+    recordHistory(call, scope, verdict.history === true ? 'all' : verdict.history)
   if (call.program === 'git' && verdict.cwd !== 'no')
     recordRepositories(call, scope, verdict.programs ?? 'nothing')
   if (verdict.cwd === 'no') return
@@ -103,7 +104,7 @@ function recordItem(call: Call, item: ReadItem, scope: Scope): void {
     addAccess(call.report, { kind: 'file_read', path })
     if (item.content) checkSpecial(call, path)
     if (item.tree) recordTree(call, path, item.content)
-    if (item.history === true) addHistory(call.report, path)
+    if (item.history === true) addHistory(call.report, path, 'below')
   }
 }
 
@@ -121,17 +122,17 @@ function withParents(call: Call, scope: Scope): Scope {
 }
 
 /** Git shows the whole repository also from a folder inside it. */
-function recordHistory(call: Call, scope: Scope): void {
+function recordHistory(call: Call, scope: Scope, history: 'all' | 'tracked'): void {
   const { workspace } = call.report.context
   for (const path of scope.cwds ?? []) {
-    addHistory(call.report, path)
-    if (isInside(path, workspace)) addHistory(call.report, workspace)
+    addHistory(call.report, path, history)
+    if (isInside(path, workspace)) addHistory(call.report, workspace, history)
   }
 }
 
-function addHistory(report: Report, path: string): void {
+function addHistory(report: Report, path: string, history: NonNullable<TreeAccess['history']>): void {
   // Beside the tree of the same path, not in its place: files there still have to be hidden.
-  report.trees.set(`history ${path}`, { path, content: true, history: true })
+  report.trees.set(`${history} history ${path}`, { path, content: true, history })
 }
 
 function recordGlob(call: Call, pattern: string, scope: Scope): void {

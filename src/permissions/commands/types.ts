@@ -54,12 +54,13 @@ export interface GlobAccess {
 
 /**
  * A folder that is read with everything below it. `content`: file contents, not only names and sizes. `history`: the
- * contents come from the objects of the git repository around it, where hiding files does not help.
+ * contents come from the objects of the git repository around it, where hiding files does not help; of all of it, only
+ * of what lies below the path, or only of what is tracked now.
  */
 export interface TreeAccess {
   path: string
   content: boolean
-  history?: true
+  history?: 'all' | 'below' | 'tracked'
 }
 
 /** A folder in which git reads, and which programs that its repository names it may start there. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -114,6 +114,38 @@ test.each([
     kind: 'file_read',
     path: expect.stringMatching(/\/(\.env|secrets\/k\.pem|\.ssh)$/),
   })
+})
+
+test('a sensitive file of long ago asks once by its name; another one asks again', async () => {
+  const box = openEngine()
+  const commit = (): void => {
+    box.git('add', '-A')
+    box.git('-c', 'user.name=Kim', '-c', 'user.email=kim@site.test', 'commit', '-qm', 'x')
+  }
+  file(box, 'a.txt', 'one\n')
+  file(box, '.env', 'KEY=1\n')
+  commit()
+  rmSync(join(box.workspace, '.env'))
+  commit()
+  const request = box.request('run_command', { kind: 'execute', command: 'git log -p' })
+  const asked = await box.engine.judge(request)
+  expect(asked.decision).toMatchObject({ outcome: 'ask' })
+  expect(asked.decision.reason).toContain(join(box.workspace, '.env'))
+  for (const command of [
+    'git diff',
+    'git log -p -- a.txt',
+    'git log --stat',
+    'git show HEAD:a.txt',
+    'git status',
+  ])
+    expect(line(box, command).decision.outcome, command).toBe('allow')
+  const wide = asked.preview?.grants.at(-1)
+  await box.engine.settle(request, asked, { kind: 'permanent', user: 'kim', grant: wide?.id ?? '' })
+  for (const command of ['git log -p', 'git show HEAD', 'git diff HEAD~1'])
+    expect(line(box, command).decision.outcome, command).toBe('allow')
+  file(box, 'server.key', 'x')
+  commit()
+  expect(line(box, 'git log -p').decision.outcome).toBe('ask')
 })
 
 describe('files that the settings of git name', () => {

@@ -7,7 +7,7 @@ import { hasGitShape } from '../../git/git-folder.ts'
 import { isTracked } from '../../git/git-index.ts'
 import { repositoryAbove, repositoryAt } from '../../git/repository.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
-import { gitHistoryProblem } from '../items.ts'
+import { gitHistoryProblem } from '../git/history.ts'
 import { compilePaths } from '../rules/patterns.ts'
 import type { Rule } from '../rules/rules.ts'
 import { analyzePath, hiddenSecrets, isOwnState, type PathContext, SENSITIVE_TO_READ } from './paths.ts'
@@ -78,18 +78,18 @@ function namedFiles({ named, scope }: HidingContext): string[] {
 }
 
 /** Objects are no files that could be hidden one by one: those of a repository with secrets in it go as a whole. */
-function isNestedHistory(path: string, { scope, mayRead }: HidingContext): boolean {
+function isClosedHistory(path: string, { mayHide, mayRead, scope: { workspace } }: HidingContext): boolean {
   const repository = dirname(path)
-  if (!mayBeNestedHistory(path, scope)) return false
+  if (basename(path) !== 'objects') return false
   if (!hasGitShape(name => lstatSync(join(repository, name), { throwIfNoEntry: false }) !== undefined))
     return false
+  const own = repositoryAt(workspace)
+  // Submodules are judged with the repository that has them.
+  const isOwn = [own?.repository, own?.shared].some(each => each !== undefined && isInside(repository, each))
   // Without a working tree, nobody can tell what is in it.
-  if (basename(repository) !== '.git') return true
-  return gitHistoryProblem(dirname(repository), scope, each => !mayRead(each)) !== undefined
-}
-
-function mayBeNestedHistory(path: string, { workspace }: PathContext): boolean {
-  return basename(path) === 'objects' && !isInside(path, join(workspace, '.git'))
+  if (!isOwn && basename(repository) !== '.git') return true
+  const closed = { mayBe: mayHide, is: (each: string) => !mayRead(each) }
+  return gitHistoryProblem(isOwn ? workspace : dirname(repository), closed) !== undefined
 }
 
 /** What the line names outside the workspace, and the repositories in which its git commands work. */
@@ -156,7 +156,7 @@ function isClosed(
   const { named, mayRead, contained, searched } = context
   // Beside those folders, a contained line sees packages that the person installed.
   const isInstalled = contained && !searched.some(folder => isInside(path, folder))
-  if (contained && !isInstalled && isNestedHistory(path, context)) return true
+  if (contained && !isInstalled && isClosedHistory(path, context)) return true
   if (path === NEEDED_BY_ALL || mayRead(path) || (isInstalled && isPublicCode(path))) return false
   // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
   if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
@@ -191,7 +191,7 @@ export function hidingCandidates(rules: readonly Rule[], scope: PathContext): Hi
   const mayHide = (path: string): boolean =>
     analyzePath(path, scope).sensitivity >= SENSITIVE_TO_READ ||
     isOwnState(path, scope) ||
-    mayBeNestedHistory(path, scope) ||
+    basename(path) === 'objects' ||
     matcher?.covers(path) === true
   return Object.assign(mayHide, { rules: hash('sha256', JSON.stringify(strict)) })
 }

@@ -85,7 +85,11 @@ const CONTAINED = {
   NO_UPDATE_NOTIFIER: '1',
   NPM_CONFIG_UPDATE_NOTIFIER: 'false',
   // `git diff` would write the index anew, a change that nobody wants to be told of.
-  ...gitSettings([['diff.autoRefreshIndex', 'false']]),
+  ...gitSettings([
+    ['diff.autoRefreshIndex', 'false'],
+    // Where objects are hidden, git may be told to fetch what is missing by a program.
+    ['protocol.ext.allow', 'never'],
+  ]),
 }
 
 /** A folder that a line brings along could have the layout of a repository, with settings and hooks. */

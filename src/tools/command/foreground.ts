@@ -145,7 +145,12 @@ async function runIn(
     return {
       ...ran,
       ...kept,
-      notes: [...ran.notes, ...temporary.end(wasCut(ran.result)), ...hosts],
+      notes: [
+        ...ran.notes,
+        ...temporary.end(wasCut(ran.result)),
+        ...hosts,
+        ...hiddenObjects(profile, exitCode),
+      ],
       hosts: [...(proxy?.contacted ?? [])],
       denial: parts.sandbox === null ? null : withParameter(denial, command),
     }
@@ -153,6 +158,15 @@ async function runIn(
     await proxy?.close()
     keepers.close()
   }
+}
+
+/** Git then says that its objects are bad, and nobody would know why. */
+function hiddenObjects({ hidden }: SandboxProfile, exitCode: number | null): string[] {
+  const objects = exitCode === 0 ? [] : hidden.filter(path => path.endsWith('/.git/objects'))
+  return objects.map(
+    path =>
+      `git had no objects (${path}): they hold files that may not be read unasked. A line that names git itself is asked about.`,
+  )
 }
 
 /** Puts what was trusted into the folder of this call, which holds nothing else, and starts it from there. */

@@ -15,8 +15,8 @@ export interface GitOperands {
 
 export interface GitContent {
   reads: ReadItem[]
-  /** Any file of the repository may be shown. */
-  history: boolean
+  /** Any file of the repository may be shown, in any version, or only as it is tracked now. */
+  history: boolean | 'tracked'
 }
 
 const PATCH =
@@ -42,7 +42,11 @@ export function gitContent(
       return has(PATCH) || !has(SUMMARY) || operands.open.some(mayBeBlob) ? objects(operands) : null
     case 'diff':
       if (has('--no-index')) return { reads: [...operands.open, ...operands.paths].map(tree), history: false }
-      return has(PATCH) || !has(SUMMARY) ? withComparedFolders(changes(operands), operands) : null
+      if (!has(PATCH) && has(SUMMARY)) return null
+      // The working tree against the index.
+      if (operands.open.length === 0 && !has('--cached --staged --merge-base'))
+        return withComparedFolders(ofNow(changes(operands)), operands)
+      return withComparedFolders(changes(operands), operands)
     case 'stash':
       return has(PATCH) || (operands.open[0]?.text === 'show' && !has(SUMMARY)) ? everything : null
     case 'status':
@@ -56,6 +60,10 @@ export function gitContent(
 function withComparedFolders({ reads, history }: GitContent, { open, paths }: GitOperands): GitContent {
   const words = [...open, ...paths].filter(arg => !/[:^~]|@\{|[^./]\.\./.test(arg.text ?? ''))
   return { reads: [...reads, ...words.map(tree)], history }
+}
+
+function ofNow({ reads, history }: GitContent): GitContent {
+  return { reads, history: history ? 'tracked' : false }
 }
 
 const everything: GitContent = { reads: [], history: true }

@@ -18,8 +18,8 @@ export type ReaderVerdict =
       reads: ReadItem[]
       cwd: 'no' | 'folder' | 'tree-names' | 'tree-content'
       argv?: Arg[]
-      /** Any file of the git repository may be shown. */
-      history?: boolean
+      /** Any file of the git repository may be shown, in any version, or only as it is tracked now. */
+      history?: boolean | 'tracked'
       /** Git may start filters that its repository names; `converters`: programs that turn files into text, too. */
       programs?: 'filters' | 'converters'
     }

@@ -1,0 +1,220 @@
+import { closeSync, constants, lstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { inflateSync } from 'node:zlib'
+import { namesIn } from '../core/names-in.ts'
+import { LARGEST_OBJECT, type ObjectType, openPack, type Pack } from './pack.ts'
+
+/**
+ * Every path that a tree of the store names, relative to the top of the repository: of all branches, tags, stashes and
+ * reflogs, and of what nothing refers to any more. The same array as long as the store holds the same objects. Null: there
+ * are too many, or some cannot be read.
+ */
+export function storedPaths(objects: string): readonly string[] | null {
+  const stamp = stampOf(objects)
+  const before = known.get(objects)
+  if (before !== undefined && before.stamp === stamp) return before.paths
+  const loose = looseIn(objects)
+  const isGrown =
+    before?.paths != null &&
+    before.packs.every(name => stamp.includes(`${name} `)) &&
+    [...before.loose].every(hash => loose.has(hash))
+  const store: Store = isGrown ? { ...before, stamp } : { ...EMPTY(), stamp }
+  try {
+    learn(objects, loose, store)
+    const isSame = isGrown && before.paths?.length === store.names.size
+    store.paths = isSame ? before.paths : [...store.names]
+  } catch {
+    // Damaged, of another format, or more than can be looked at: nobody knows what is in it.
+    store.paths = null
+  }
+  known.set(objects, store)
+  return store.paths
+}
+
+/** What kind of object a number, or its beginning, stands for; undefined: none, or several. */
+export function typeOfObject(objects: string, prefix: string): ObjectType | undefined {
+  if (!/^[0-9a-f]{4,40}$/.test(prefix)) return undefined
+  const found = namesIn(join(objects, prefix.slice(0, 2))).filter(name => name.startsWith(prefix.slice(2)))
+  const packs = openPacks(objects)
+  try {
+    for (const pack of packs) {
+      for (const [hash, type] of prefix.length === 40 ? one(pack, prefix) : pack.types())
+        if (hash.startsWith(prefix)) return type
+    }
+  } finally {
+    for (const pack of packs) pack.close()
+  }
+  const [name] = found
+  return name === undefined ? undefined : looseType(join(objects, prefix.slice(0, 2), name))
+}
+
+function one(pack: Pack, hash: string): [string, ObjectType][] {
+  const type = pack.typeOf(hash)
+  return type === undefined ? [] : [[hash, type]]
+}
+
+interface Store {
+  stamp: string
+  packs: string[]
+  loose: ReadonlySet<string>
+  trees: Set<string>
+  /** Trees that were looked at, each with where it lies. */
+  seen: Set<string>
+  names: Set<string>
+  paths: readonly string[] | null
+}
+
+const EMPTY = (): Store => ({
+  stamp: '',
+  packs: [],
+  loose: new Set(),
+  trees: new Set(),
+  seen: new Set(),
+  names: new Set(),
+  paths: null,
+})
+
+// To look through a history takes seconds; what changes between two calls is a few objects.
+const known = new Map<string, Store>()
+const MOST_OBJECTS = 3_000_000
+const MOST_TREES = 300_000
+const MOST_NAMES = 500_000
+
+/** New objects come as new files; what is in a file never changes. */
+function stampOf(objects: string): string {
+  const folders = namesIn(objects).filter(name => FOLDER.test(name))
+  const times = folders.map(name => {
+    const stat = lstatSync(join(objects, name), { throwIfNoEntry: false, bigint: true })
+    // Times are as coarse as two seconds on some disks: within them another object need not show.
+    const isSettled = stat !== undefined && Date.now() - Number(stat.mtimeMs) > SETTLED_MS
+    return `${name}${stat?.mtimeNs}${isSettled ? '' : ` ${performance.now()}`}`
+  })
+  return [...packsIn(objects).map(name => `${name} `), ...times].join('\n')
+}
+
+const SETTLED_MS = 3000
+const FOLDER = /^[0-9a-f]{2}$/
+
+function packsIn(objects: string): string[] {
+  return namesIn(join(objects, 'pack')).filter(name => name.endsWith('.idx'))
+}
+
+function openPacks(objects: string): Pack[] {
+  const packs: Pack[] = []
+  try {
+    for (const name of packsIn(objects)) packs.push(openPack(join(objects, 'pack', name)))
+    return packs
+  } catch (error) {
+    for (const pack of packs) pack.close()
+    throw error
+  }
+}
+
+function learn(objects: string, loose: ReadonlySet<string>, store: Store): void {
+  const names = packsIn(objects)
+  const packs = openPacks(objects)
+  try {
+    const commits: string[] = []
+    const trees: string[] = []
+    let count = 0
+    const note = (hash: string, type: ObjectType): void => {
+      if (type === 'commit') commits.push(hash)
+      if (type === 'tree') trees.push(hash)
+      count += 1
+      if (count > MOST_OBJECTS) throw new Error('too many objects')
+    }
+    for (const [index, pack] of packs.entries()) {
+      if (store.packs.includes(names[index] ?? '')) continue
+      for (const [hash, type] of pack.types()) note(hash, type)
+    }
+    for (const hash of loose) if (!store.loose.has(hash)) note(hash, looseType(pathOf(objects, hash)))
+    const read = (hash: string): Buffer | undefined => {
+      for (const pack of packs) {
+        const body = pack.read(hash)
+        if (body !== undefined) return body
+      }
+      return readLoose(objects, hash)
+    }
+    for (const commit of commits) {
+      const root = /^tree ([0-9a-f]{40})$/m.exec(read(commit)?.toString('latin1', 0, 46) ?? '')?.[1]
+      if (root !== undefined) walk(root, store, read)
+    }
+    // What no commit has: of a stash that was dropped, or written by hand.
+    for (const tree of trees) if (!store.trees.has(tree)) walk(tree, store, read)
+    Object.assign(store, { packs: names, loose })
+  } finally {
+    for (const pack of packs) pack.close()
+  }
+}
+
+function looseIn(objects: string): Set<string> {
+  const folders = namesIn(objects).filter(name => FOLDER.test(name))
+  const all = folders.flatMap(folder => namesIn(join(objects, folder)).map(name => `${folder}${name}`))
+  return new Set(all.filter(hash => /^[0-9a-f]{40}$/.test(hash)))
+}
+
+function walk(root: string, { trees, seen, names }: Store, read: (hash: string) => Buffer | undefined): void {
+  const open: [hash: string, path: string][] = [[root, '']]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [hash, path] = next
+    trees.add(hash)
+    const key = `${hash}${path}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    if (seen.size > MOST_TREES || names.size > MOST_NAMES) throw new Error('too many files')
+    // A clone may have only a part of the history.
+    const body = read(hash)
+    if (body === undefined) continue
+    for (const { name, isFolder, child } of entriesOf(body)) {
+      if (isFolder) open.push([child, `${path}${name}/`])
+      else names.add(`${path}${name}`)
+    }
+  }
+}
+
+/** `mode name\0hash`, one after the other. */
+function* entriesOf(body: Buffer): Iterable<{ name: string; isFolder: boolean; child: string }> {
+  for (let at = 0; at < body.length; ) {
+    const space = body.indexOf(32, at)
+    const end = body.indexOf(0, space)
+    if (space === -1 || end === -1) throw new Error('not a tree')
+    // `40000`, and nothing else begins with a 4.
+    const isFolder = body[at] === 52
+    yield {
+      name: body.toString('utf8', space + 1, end),
+      isFolder,
+      child: isFolder ? body.toString('hex', end + 1, end + 21) : '',
+    }
+    at = end + 21
+  }
+}
+
+function pathOf(objects: string, hash: string): string {
+  return join(objects, hash.slice(0, 2), hash.slice(2))
+}
+
+/** Z_SYNC_FLUSH: what is there is enough, though the object goes on. */
+const SYNC_FLUSH = 2
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+function looseType(path: string): ObjectType {
+  const file = openSync(path, READ_ONLY)
+  const start = Buffer.alloc(256)
+  try {
+    readSync(file, start)
+  } finally {
+    closeSync(file)
+  }
+  const head = inflateSync(start, { finishFlush: SYNC_FLUSH }).toString('latin1', 0, 7)
+  const type = /^(commit|tree|blob|tag) /.exec(head)?.[1]
+  if (type === undefined) throw new Error('not an object')
+  // As the pattern says.
+  return type as ObjectType
+}
+
+function readLoose(objects: string, hash: string): Buffer | undefined {
+  const path = pathOf(objects, hash)
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined
+  const bytes = inflateSync(readFileSync(path, { flag: READ_ONLY }), { maxOutputLength: LARGEST_OBJECT })
+  return bytes.subarray(bytes.indexOf(0) + 1)
+}

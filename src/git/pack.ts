@@ -1,0 +1,200 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { inflateSync } from 'node:zlib'
+
+export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
+
+/** A pack of objects, opened by its `.idx`. Throws for what is not as git writes it; the caller closes it. */
+export interface Pack {
+  /** Numbers of all its objects, with their types. */
+  types(): Iterable<readonly [hash: string, type: ObjectType]>
+  has(hash: string): boolean
+  typeOf(hash: string): ObjectType | undefined
+  /** Not for blobs, which may be of any size. */
+  read(hash: string): Buffer | undefined
+  close(): void
+}
+
+const HASH = 20
+const HEADER = 8
+const FAN = 256 * 4
+const LONGEST_HEAD = 64
+const WINDOW = 1024 * 1024
+/** Of trees and commits. */
+export const LARGEST_OBJECT = 32 * 1024 * 1024
+const MOST_KEPT = 32 * 1024 * 1024
+const LARGEST_INDEX = 128 * 1024 * 1024
+const TYPES: readonly (ObjectType | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag']
+const BY_OFFSET = 6
+const BY_HASH = 7
+
+export function openPack(indexPath: string): Pack {
+  const index = readIndex(indexPath)
+  const file = openSync(indexPath.replace(/\.idx$/, '.pack'), constants.O_RDONLY | constants.O_NONBLOCK)
+  const end = fstatSync(file).size - HASH
+  const ends = endsOf(index, end)
+  const known = new Map<number, ObjectType>()
+  const kept = { bytes: 0, bodies: new Map<number, Buffer>() }
+  const window = { start: 0, bytes: Buffer.alloc(0) }
+
+  const readAt = (offset: number, length: number): Buffer => {
+    const bytes = Buffer.allocUnsafe(length)
+    return bytes.subarray(0, readSync(file, bytes, 0, length, offset))
+  }
+  const isKept = (offset: number, length: number): boolean =>
+    offset >= window.start && offset + length <= window.start + window.bytes.length
+  const bytesAt = (offset: number, length: number): Buffer =>
+    isKept(offset, length)
+      ? window.bytes.subarray(offset - window.start, offset - window.start + length)
+      : readAt(offset, length)
+
+  /** Its kind, what it is a difference to, and where its compressed bytes begin. */
+  const headAt = (offset: number): { kind: number; base: number; start: number } => {
+    const bytes = bytesAt(offset, LONGEST_HEAD)
+    let at = 0
+    const kind = ((bytes[0] ?? 0) >> 4) & 7
+    while (((bytes[at++] ?? 0) & 128) !== 0) if (at > 10) throw new Error('not a pack')
+    if (kind === BY_HASH) {
+      const base = index.offsets.get(bytes.toString('latin1', at, at + HASH))
+      if (base === undefined) throw new Error('a pack without the base of a difference')
+      return { kind, base, start: offset + at + HASH }
+    }
+    if (kind !== BY_OFFSET) return { kind, base: -1, start: offset + at }
+    let byte = bytes[at++] ?? 0
+    let back = byte & 127
+    while ((byte & 128) !== 0) {
+      byte = bytes[at++] ?? 0
+      back = (back + 1) * 128 + (byte & 127)
+      if (at > 60) throw new Error('not a pack')
+    }
+    return { kind, base: offset - back, start: offset + at }
+  }
+
+  const typeAt = (offset: number, depth = 0): ObjectType => {
+    const before = known.get(offset)
+    if (before !== undefined) return before
+    const { kind, base } = headAt(offset)
+    if (depth > DEEPEST) throw new Error('differences of differences without end')
+    const type = base === -1 ? TYPES[kind] : typeAt(base, depth + 1)
+    if (type === undefined) throw new Error('not a pack')
+    known.set(offset, type)
+    return type
+  }
+
+  const bodyAt = (offset: number, depth = 0): Buffer => {
+    const before = kept.bodies.get(offset)
+    if (before !== undefined) return before
+    if (depth > DEEPEST) throw new Error('differences of differences without end')
+    const { base, start } = headAt(offset)
+    const packed = bytesAt(start, (ends.get(offset) ?? end) - start)
+    const bytes = inflateSync(packed, { maxOutputLength: LARGEST_OBJECT })
+    const body = base === -1 ? bytes : applyDifference(bodyAt(base, depth + 1), bytes)
+    if (kept.bytes > MOST_KEPT) {
+      kept.bodies.clear()
+      kept.bytes = 0
+    }
+    kept.bodies.set(offset, body)
+    kept.bytes += body.length
+    return body
+  }
+
+  const offsetOf = (hash: string): number | undefined => index.offsets.get(toKey(hash))
+  return {
+    *types() {
+      // In the order of the file, so that it is read once from beginning to end.
+      const sorted = [...index.offsets].sort(([, a], [, b]) => a - b)
+      for (const [key, offset] of sorted) {
+        if (!isKept(offset, LONGEST_HEAD))
+          Object.assign(window, { start: offset, bytes: readAt(offset, WINDOW) })
+        yield [Buffer.from(key, 'latin1').toString('hex'), typeAt(offset)]
+      }
+    },
+    has: hash => offsetOf(hash) !== undefined,
+    typeOf(hash) {
+      const offset = offsetOf(hash)
+      return offset === undefined ? undefined : typeAt(offset)
+    },
+    read(hash) {
+      const offset = offsetOf(hash)
+      return offset === undefined ? undefined : bodyAt(offset)
+    },
+    close: () => closeSync(file),
+  }
+}
+
+/** As git itself allows. */
+const DEEPEST = 4095
+
+interface PackIndex {
+  /** By the twenty bytes of the hash, as characters. */
+  readonly offsets: ReadonlyMap<string, number>
+}
+
+function toKey(hash: string): string {
+  return Buffer.from(hash, 'hex').toString('latin1')
+}
+
+function readIndex(path: string): PackIndex {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const { size } = fstatSync(file)
+    if (size > LARGEST_INDEX) throw new Error('too many objects')
+    const bytes = Buffer.alloc(size)
+    readSync(file, bytes)
+    if (bytes.readUInt32BE(0) !== 0xff744f63 || bytes.readUInt32BE(4) !== 2)
+      throw new Error('an index of another kind')
+    const count = bytes.readUInt32BE(HEADER + FAN - 4)
+    const hashes = HEADER + FAN
+    const offsets = hashes + count * (HASH + 4)
+    const large = offsets + count * 4
+    const found = new Map<string, number>()
+    for (let entry = 0; entry < count; entry += 1) {
+      const start = hashes + entry * HASH
+      const short = bytes.readUInt32BE(offsets + entry * 4)
+      const offset =
+        short < 0x80000000 ? short : Number(bytes.readBigUInt64BE(large + (short - 0x80000000) * 8))
+      found.set(bytes.toString('latin1', start, start + HASH), offset)
+    }
+    return { offsets: found }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Where each object ends: where the next one begins. */
+function endsOf({ offsets }: PackIndex, end: number): Map<number, number> {
+  const sorted = Float64Array.from(offsets.values()).sort()
+  return new Map([...sorted].map((offset, at) => [offset, sorted[at + 1] ?? end]))
+}
+
+/** Copies of parts of the base, and new bytes between them. */
+function applyDifference(base: Buffer, difference: Buffer): Buffer {
+  let at = 0
+  const size = (): number => {
+    let value = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = difference[at++] ?? 0
+      value += (byte & 127) * 2 ** shift
+      if ((byte & 128) === 0) return value
+    }
+  }
+  if (size() !== base.length) throw new Error('a difference to something else')
+  const result = Buffer.alloc(Math.min(size(), LARGEST_OBJECT))
+  let end = 0
+  while (at < difference.length) {
+    const code = difference[at++] ?? 0
+    if ((code & 128) === 0) {
+      end += difference.copy(result, end, at, at + code)
+      at += code
+      continue
+    }
+    const field = (bits: readonly number[]): number =>
+      bits.reduce(
+        (value, bit, place) => value + ((code & bit) === 0 ? 0 : (difference[at++] ?? 0) * 256 ** place),
+        0,
+      )
+    const from = field([1, 2, 4, 8])
+    const length = field([16, 32, 64]) || 0x10000
+    end += base.copy(result, end, from, from + length)
+  }
+  return result
+}

@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isInside } from '../../core/real-path.ts'
+import { gitParts } from '../../git/git-folder.ts'
+import { trackedFiles } from '../../git/git-index.ts'
+import { storedPaths, typeOfObject } from '../../git/object-store.ts'
+import { repositoryAbove } from '../../git/repository.ts'
+import type { CommandAnalysis, TreeAccess } from '../commands/types.ts'
+
+/** What of a repository may not be read unasked. */
+export interface Closed {
+  /** False for most paths, and the same for every call: asked once for each path of a history. */
+  readonly mayBe: (path: string) => boolean
+  readonly is: (path: string) => boolean
+}
+
+/**
+ * A sentence when the objects of the repository at or above a folder hold what may not be read unasked: git prints contents
+ * from them, where nothing can be hidden. Every version counts that any branch, stash or reflog has, or nothing any more.
+ */
+export function gitHistoryProblem(
+  folder: string,
+  closed: Closed,
+  part: TreeAccess['history'] = 'all',
+): string | undefined {
+  const tracked = trackedFiles(folder)
+  if (tracked === undefined) return undefined
+  const roots = part === 'tracked' ? [] : tracked?.roots
+  const stored = roots?.map(root => ({ root, paths: pathsOf(root) }))
+  if (tracked === null || stored?.some(({ paths }) => paths === null))
+    return 'git could print files that cannot be checked, and reading them needs an approval.'
+  const old = stored?.flatMap(({ root, paths }) => candidatesOf(root, paths ?? [], closed.mayBe)) ?? []
+  const isPrinted = (path: string): boolean => part !== 'below' || isInside(path, folder)
+  const all = new Set([...tracked.files.filter(closed.mayBe), ...old])
+  const found = [...all].filter(path => isPrinted(path) && closed.is(path))
+  return found.length === 0
+    ? undefined
+    : `git could print ${listed(found)}, and reading it needs an approval.`
+}
+
+/** All that a remembered answer is for: another file asks again. */
+function listed(paths: readonly string[]): string {
+  const named = paths.toSorted().slice(0, MOST_NAMED)
+  const more = paths.length - named.length
+  return more === 0 ? named.join(', ') : `${named.join(', ')} and ${more} more`
+}
+
+const MOST_NAMED = 5
+
+function objectsAbove(folder: string): string | undefined {
+  const found = repositoryAbove(folder)
+  return found === undefined ? undefined : join(found.shared ?? found.repository, 'objects')
+}
+
+function pathsOf(root: string): readonly string[] | null {
+  const objects = objectsAbove(root)
+  return objects === undefined ? [] : storedPaths(objects)
+}
+
+// A history has tens of thousands of paths, and stays the same for most calls.
+const known = new WeakMap<readonly string[], { mayBe: Closed['mayBe']; found: string[] }>()
+
+function candidatesOf(root: string, paths: readonly string[], mayBe: Closed['mayBe']): string[] {
+  const before = known.get(paths)
+  if (before?.mayBe === mayBe) return before.found
+  const found = paths.map(path => join(root, path)).filter(mayBe)
+  known.set(paths, { mayBe, found })
+  return found
+}
+
+/** A sentence when a word of a git command is the number of a content: without a name, no rule could be asked about it. */
+export function namelessObject({ commands, repositories }: CommandAnalysis): string | undefined {
+  const words = commands
+    .filter(({ program }) => program === 'git')
+    .flatMap(({ argv }) => argv.slice(2).flatMap(({ text }) => text?.toLowerCase() ?? []))
+    .map(word => word.replace(/[\^~@:{].*$/, ''))
+    .filter(word => /^[0-9a-f]{4,40}$/.test(word))
+  const stores = new Set(repositories.flatMap(({ path }) => objectsAbove(path) ?? []))
+  const found = words.find(word => [...stores].some(objects => isBlob(objects, word)))
+  return found === undefined ? undefined : `git could print ${found}, a content without a name.`
+}
+
+function isBlob(objects: string, word: string): boolean {
+  try {
+    return typeOfObject(objects, word) === 'blob'
+  } catch {
+    // Not one that can be looked at.
+    return true
+  }
+}
+
+/** Whether a path holds contents of a repository in the place of files: objects, and what git keeps beside them. */
+export function isGitContent(realPath: string): boolean {
+  if (!/\/(objects|lost-found|rr-cache)(\/|$)/i.test(realPath)) return false
+  const parts = gitParts(realPath.slice(1), path => existsSync(`/${path}`))
+  return parts.some(({ own }) => /(^|\/)(objects|lost-found|rr-cache)(\/|$)/i.test(own))
+}

@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inflateSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openTestRuntime, type TestRuntime } from '../support/runtime.ts'
+import { noSandbox } from '../support/skips.ts'
+
+// Whatever was ever added to a repository lies in its store, without a name that a rule on paths would meet.
+
+const SECRET = 'hunter2-in-the-store'
+const DENY = `
+[[permissions.rules]]
+decision = "deny"
+tool = "read_file"
+path = ["secrets/**"]
+`
+
+let box: TestRuntime
+const git = (...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=Kim', '-c', 'user.email=kim@site.test', ...args], {
+    cwd: box.workspace,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, HOME: box.home },
+  }).trim()
+const run = (command: string) => box.runtime.call({ tool: 'run_command', input: { command } })
+const read = (path: string) => box.runtime.call({ tool: 'read_file', input: { path } })
+
+function commit(...paths: string[]): void {
+  git('add', '-f', ...paths)
+  git('commit', '-qm', 'x')
+}
+
+beforeEach(async () => {
+  box = await openTestRuntime(DENY)
+  git('init', '-q', '-b', 'main')
+  box.write('a.txt', 'one\n')
+  commit('a.txt')
+})
+afterEach(() => box.close())
+
+/** Every way that a denied file may have come into the store and be in no file any more. */
+const WAYS: Record<string, () => void> = {
+  'an earlier commit': () => {
+    commit('secrets/k.txt')
+    git('rm', '-q', '--cached', 'secrets/k.txt')
+    git('commit', '-qm', 'y')
+  },
+  'another branch': () => {
+    git('switch', '-qc', 'topic')
+    commit('secrets/k.txt')
+    git('switch', '-q', 'main')
+  },
+  'a stash': () => void git('stash', '-q', '-u'),
+  'a dropped stash': () => {
+    git('stash', '-q', '-u')
+    git('stash', 'drop', '-q')
+  },
+  'a reflog': () => {
+    commit('secrets/k.txt')
+    git('reset', '-q', '--hard', 'HEAD~1')
+  },
+  'a pack': () => {
+    commit('secrets/k.txt')
+    for (let i = 0; i < 40; i += 1) {
+      box.write(`src/${i}.txt`, `${i}\n`.repeat(50))
+      commit(`src/${i}.txt`)
+    }
+    git('rm', '-qr', '--cached', 'secrets')
+    git('commit', '-qm', 'y')
+    git('gc', '-q')
+  },
+}
+
+describe.skipIf(noSandbox !== '').each(Object.entries(WAYS))(`a denied file in %s${noSandbox}`, (_, hide) => {
+  test('is printed by no line that nobody is asked about', async () => {
+    box.write('secrets/k.txt', `${SECRET}\n`)
+    hide()
+    rmSync(join(box.workspace, 'secrets'), { recursive: true, force: true })
+    const blob = execFileSync('git', ['hash-object', '--stdin'], {
+      input: `${SECRET}\n`,
+      encoding: 'utf8',
+    }).trim()
+    for (const line of [
+      'git log -p --all',
+      'git log -p --reflog',
+      'git stash show -p -u',
+      `git show ${blob}`,
+      `git show ${blob.slice(0, 7)}`,
+      `git cat-file -p ${blob}`,
+      'git cat-file --batch-all-objects --batch',
+      'git cat-file -p topic:secrets/k.txt',
+      'git cat-file -p stash^3:secrets/k.txt',
+      'git grep hunter2 $(git rev-list --all --reflog)',
+      `python3 -c "import subprocess; print(subprocess.run(['git','cat-file','-p','${blob}'],capture_output=True).stdout)"`,
+    ]) {
+      const result = await run(line)
+      expect(result.text, line).not.toContain(SECRET)
+      expect(result.text, line).not.toContain('hunter2-')
+    }
+    // Lines that print nothing of it are as they were.
+    for (const line of [
+      'git status',
+      'git log',
+      'git diff',
+      'git log -p -- a.txt',
+      'git show HEAD --stat',
+      'echo hello > b.txt; cat b.txt; rm b.txt',
+    ])
+      expect((await run(line)).ok, line).toBe(true)
+  })
+})
+
+test.skipIf(noSandbox !== '')(
+  `a repository without secrets shows its history unasked, contained lines too${noSandbox}`,
+  async () => {
+    box.write('a.txt', 'two\n')
+    commit('a.txt')
+    for (const line of [
+      'git log -p',
+      'git show HEAD',
+      `git show ${git('rev-parse', '--short', 'HEAD')}`,
+      'git diff HEAD~1',
+      'git cat-file -p HEAD:a.txt',
+    ])
+      expect((await run(line)).text, line).toContain('two')
+  },
+)
+
+test('file tools read no raw object, whatever it holds', async () => {
+  const [folder = ''] = readdirSync(join(box.workspace, '.git/objects')).filter(name => name.length === 2)
+  const [name = ''] = readdirSync(join(box.workspace, '.git/objects', folder))
+  expect(inflateSync(readFileSync(join(box.workspace, '.git/objects', folder, name))).length).toBeGreaterThan(
+    0,
+  )
+  for (const path of [`.git/objects/${folder}/${name}`, `.git/objects/${folder}`, '.git/objects/pack/x.pack'])
+    expect((await read(path)).error?.code, path).toBe('forbidden')
+  for (const tool of ['list_directory', 'grep_search'])
+    expect((await box.runtime.call({ tool, input: { path: '.git/objects', pattern: '.' } })).ok).toBe(false)
+  writeFileSync(join(box.workspace, 'objects'), 'an ordinary file\n')
+  expect((await read('objects')).ok).toBe(true)
+})
