@@ -1,8 +1,9 @@
-import { lstatSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { isInside } from '../../core/real-path.ts'
-import { settingForPerson } from '../../git/git-config.ts'
+import { readGitConfig, settingForPerson } from '../../git/git-config.ts'
 import { GIT_STEERING, type GitPart, gitParts, hasGitShape, inFolder } from '../../git/git-folder.ts'
+import { type IndexEntry, indexEntriesOf } from '../../git/git-index-entries.ts'
 import type { OverlayChange } from '../../sandbox/layer/overlay-changes.ts'
 import type { LayerView } from './layer-view.ts'
 
@@ -15,6 +16,8 @@ export interface GitChange {
   /** Where the new content lies. */
   readonly upper: string
   readonly view: LayerView
+  /** What the command could not see; undefined when nothing of the workspace was hidden from it. */
+  readonly isHidden?: ((realPath: string) => boolean) | undefined
 }
 
 // Subcommands that write git's own configuration as part of what they are for.
@@ -79,6 +82,10 @@ function partRefusal(git: GitChange, { folder, own }: GitPart, all: readonly Git
   const name = names.at(-1) ?? ''
   // A repository of a submodule is judged by itself.
   if (names[0] === 'modules' && all.some(each => each.folder.startsWith(`${folder}/modules/`))) return null
+  if (/^(worktrees\/[^/]+\/)?index$|^refs\/stash$/.test(own)) {
+    const taken = takesHidden(git, folder, own)
+    if (taken !== null) return taken
+  }
   // The names of branches are free; a repository among them is found by its shape.
   const reference = /^(worktrees\/[^/]+\/|modules\/.+\/)?(logs\/)?(?=refs(\/|$))/.exec(own)
   const before = reference === null ? names : reference[0].split('/')
@@ -98,6 +105,49 @@ function partRefusal(git: GitChange, { folder, own }: GitPart, all: readonly Git
   if (/(^|\/)(rebase-merge|rebase-apply|sequencer)\//i.test(own)) return todoRefusal(git, name, runs)
   if (/^config(\.worktree)?$/i.test(name)) return configRefusal(git, folder, runs)
   return null
+}
+
+const HIDDEN = 'a rule hides it from commands. Add other files by name, without -a, -A or a folder'
+
+/**
+ * Git takes a file that it cannot see for deleted or emptied: neither the index nor a stash is to say so. The index of a
+ * working tree beside the main one, or of a submodule, lies elsewhere than its files.
+ */
+function takesHidden(
+  { change, workspace, upper, isHidden }: GitChange,
+  folder: string,
+  own: string,
+): string | null {
+  if (isHidden === undefined) return null
+  const isStash = own === 'refs/stash'
+  const path = isStash ? join(folder, 'index') : change.path
+  const root = treeOf(join(workspace, dirname(path)))
+  const before = entriesAt(join(workspace, path))
+  const after = isStash ? before : change.after === undefined ? [] : entriesAt(join(upper, path))
+  if (before === undefined || after === undefined) return `the index cannot be read, and ${HIDDEN}`
+  const kept = new Map(after.map(({ name, identity }) => [name, identity]))
+  const taken = before.find(({ name, identity }) => {
+    if (!isStash && kept.get(name) === identity) return false
+    const file = join(root, name)
+    return existsSync(file) && isHidden(file)
+  })
+  if (taken === undefined) return null
+  return `git would record '${taken.name}' as ${isStash ? 'changed' : 'deleted or changed'}, but ${HIDDEN}`
+}
+
+/** Undefined: not an index that is understood. */
+function entriesAt(path: string): IndexEntry[] | undefined {
+  return existsSync(path) ? indexEntriesOf(readFileSync(path)) : []
+}
+
+/** The top of the working tree of a repository, as its own files say. */
+function treeOf(repository: string): string {
+  const text = (name: string): string =>
+    existsSync(join(repository, name)) ? read(join(repository, name)) : ''
+  const link = text('gitdir').trim()
+  if (link !== '') return dirname(resolve(repository, link))
+  const [tree] = readGitConfig(text('config'))?.get('core.worktree') ?? []
+  return tree === undefined ? dirname(repository) : resolve(repository, tree)
 }
 
 /** The `.git` file of a working tree or submodule names a place inside a repository that git made for it. */

@@ -96,7 +96,14 @@ export function refusalOf(
   const kind = change.change === 'deleted' ? 'file_delete' : 'file_write'
   const denied = command?.deniesChange?.(kind, path)
   if (denied !== undefined && denied !== null) return denied
-  const git = gitRefusal({ change, workspace, upper, view, subcommands: command?.git.subcommands ?? [] })
+  const git = gitRefusal({
+    change,
+    workspace,
+    upper,
+    view,
+    subcommands: command?.git.subcommands ?? [],
+    isHidden: command?.hidden.searched.length === 0 ? undefined : command?.hidden.hides,
+  })
   // A folder such as `.kogu` stays what its name says, also in the shape of a repository.
   if (git !== undefined && (git !== null || /(^|\/)\.git(\/|$)/.test(change.path))) return git
   const exists = (other: string): boolean => git === undefined && view.exists(relative(workspace, other))
