@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { closeSync, constants, lstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { namesIn } from '../core/names-in.ts'
-import { LARGEST_OBJECT, type ObjectType, openPack, type Pack } from './pack.ts'
+import { LARGEST_OBJECT, type ObjectType, openPack, type Pack, readPackIndex } from './pack.ts'
 
 /**
  * Every path that a tree of the store names, relative to the top of the repository: of all branches, tags, stashes and
@@ -46,6 +47,17 @@ export function typeOfObject(objects: string, prefix: string): ObjectType | unde
   }
   const [name] = found
   return name === undefined ? undefined : looseType(join(objects, prefix.slice(0, 2), name))
+}
+
+/** Whether the store has the content of one of these files, under whatever name or none. */
+export function holdsContent(objects: string, contents: Iterable<Uint8Array>): boolean {
+  const indexes = packsIn(objects).map(name => readPackIndex(join(objects, 'pack', name)))
+  for (const content of contents) {
+    const hash = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
+    if (lstatSync(pathOf(objects, hash), { throwIfNoEntry: false }) !== undefined) return true
+    if (indexes.some(index => index.find(hash) !== undefined)) return true
+  }
+  return false
 }
 
 function one(pack: Pack, hash: string): [string, ObjectType][] {

@@ -7,7 +7,6 @@ export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 export interface Pack {
   /** Numbers of all its objects, with their types. */
   types(): Iterable<readonly [hash: string, type: ObjectType]>
-  has(hash: string): boolean
   typeOf(hash: string): ObjectType | undefined
   /** Not for blobs, which may be of any size. */
   read(hash: string): Buffer | undefined
@@ -28,10 +27,10 @@ const BY_OFFSET = 6
 const BY_HASH = 7
 
 export function openPack(indexPath: string): Pack {
-  const index = readIndex(indexPath)
+  const index = readPackIndex(indexPath)
   const file = openSync(indexPath.replace(/\.idx$/, '.pack'), constants.O_RDONLY | constants.O_NONBLOCK)
   const end = fstatSync(file).size - HASH
-  const ends = endsOf(index, end)
+  let ends: Map<number, number> | undefined
   const known = new Map<number, ObjectType>()
   const kept = { bytes: 0, bodies: new Map<number, Buffer>() }
   const window = { start: 0, bytes: Buffer.alloc(0) }
@@ -54,7 +53,7 @@ export function openPack(indexPath: string): Pack {
     const kind = ((bytes[0] ?? 0) >> 4) & 7
     while (((bytes[at++] ?? 0) & 128) !== 0) if (at > 10) throw new Error('not a pack')
     if (kind === BY_HASH) {
-      const base = index.offsets.get(bytes.toString('latin1', at, at + HASH))
+      const base = index.find(bytes.toString('hex', at, at + HASH))
       if (base === undefined) throw new Error('a pack without the base of a difference')
       return { kind, base, start: offset + at + HASH }
     }
@@ -85,6 +84,7 @@ export function openPack(indexPath: string): Pack {
     if (before !== undefined) return before
     if (depth > DEEPEST) throw new Error('differences of differences without end')
     const { base, start } = headAt(offset)
+    ends ??= endsOf(index, end)
     const packed = bytesAt(start, (ends.get(offset) ?? end) - start)
     const bytes = inflateSync(packed, { maxOutputLength: LARGEST_OBJECT })
     const body = base === -1 ? bytes : applyDifference(bodyAt(base, depth + 1), bytes)
@@ -97,18 +97,19 @@ export function openPack(indexPath: string): Pack {
     return body
   }
 
-  const offsetOf = (hash: string): number | undefined => index.offsets.get(toKey(hash))
+  const offsetOf = index.find
   return {
     *types() {
       // In the order of the file, so that it is read once from beginning to end.
-      const sorted = [...index.offsets].sort(([, a], [, b]) => a - b)
-      for (const [key, offset] of sorted) {
+      const entries = Array.from({ length: index.count }, (_, entry) => entry)
+      const places = Float64Array.from(entries, index.offsetAt)
+      for (const entry of entries.sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0))) {
+        const offset = places[entry] ?? 0
         if (!isKept(offset, LONGEST_HEAD))
           Object.assign(window, { start: offset, bytes: readAt(offset, WINDOW) })
-        yield [Buffer.from(key, 'latin1').toString('hex'), typeAt(offset)]
+        yield [index.hashAt(entry), typeAt(offset)]
       }
     },
-    has: hash => offsetOf(hash) !== undefined,
     typeOf(hash) {
       const offset = offsetOf(hash)
       return offset === undefined ? undefined : typeAt(offset)
@@ -125,44 +126,61 @@ export function openPack(indexPath: string): Pack {
 const DEEPEST = 4095
 
 interface PackIndex {
-  /** By the twenty bytes of the hash, as characters. */
-  readonly offsets: ReadonlyMap<string, number>
+  readonly count: number
+  hashAt(entry: number): string
+  offsetAt(entry: number): number
+  /** Where the object lies in the pack. */
+  find(hash: string): number | undefined
 }
 
-function toKey(hash: string): string {
-  return Buffer.from(hash, 'hex').toString('latin1')
+/** Its hashes are sorted, so that nothing has to be made of it first. */
+export function readPackIndex(path: string): PackIndex {
+  const bytes = readAll(path)
+  if (bytes.readUInt32BE(0) !== 0xff744f63 || bytes.readUInt32BE(4) !== 2)
+    throw new Error('an index of another kind')
+  const count = bytes.readUInt32BE(HEADER + FAN - 4)
+  const hashes = HEADER + FAN
+  const offsets = hashes + count * (HASH + 4)
+  const large = offsets + count * 4
+  if (large > bytes.length) throw new Error('an index without its end')
+  const hashAt = (entry: number): string =>
+    bytes.toString('hex', hashes + entry * HASH, hashes + (entry + 1) * HASH)
+  const offsetAt = (entry: number): number => {
+    const short = bytes.readUInt32BE(offsets + entry * 4)
+    return short < 0x80000000 ? short : Number(bytes.readBigUInt64BE(large + (short - 0x80000000) * 8))
+  }
+  const find = (hash: string): number | undefined => {
+    const wanted = Buffer.from(hash, 'hex')
+    let [low, high] = [0, count - 1]
+    while (low <= high) {
+      const middle = (low + high) >> 1
+      const start = hashes + middle * HASH
+      const order = bytes.compare(wanted, 0, HASH, start, start + HASH)
+      if (order === 0) return offsetAt(middle)
+      if (order < 0) low = middle + 1
+      else high = middle - 1
+    }
+    return undefined
+  }
+  return { count, hashAt, offsetAt, find }
 }
 
-function readIndex(path: string): PackIndex {
+function readAll(path: string): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { size } = fstatSync(file)
     if (size > LARGEST_INDEX) throw new Error('too many objects')
     const bytes = Buffer.alloc(size)
     readSync(file, bytes)
-    if (bytes.readUInt32BE(0) !== 0xff744f63 || bytes.readUInt32BE(4) !== 2)
-      throw new Error('an index of another kind')
-    const count = bytes.readUInt32BE(HEADER + FAN - 4)
-    const hashes = HEADER + FAN
-    const offsets = hashes + count * (HASH + 4)
-    const large = offsets + count * 4
-    const found = new Map<string, number>()
-    for (let entry = 0; entry < count; entry += 1) {
-      const start = hashes + entry * HASH
-      const short = bytes.readUInt32BE(offsets + entry * 4)
-      const offset =
-        short < 0x80000000 ? short : Number(bytes.readBigUInt64BE(large + (short - 0x80000000) * 8))
-      found.set(bytes.toString('latin1', start, start + HASH), offset)
-    }
-    return { offsets: found }
+    return bytes
   } finally {
     closeSync(file)
   }
 }
 
 /** Where each object ends: where the next one begins. */
-function endsOf({ offsets }: PackIndex, end: number): Map<number, number> {
-  const sorted = Float64Array.from(offsets.values()).sort()
+function endsOf({ count, offsetAt }: PackIndex, end: number): Map<number, number> {
+  const sorted = Float64Array.from({ length: count }, (_, entry) => offsetAt(entry)).sort()
   return new Map([...sorted].map((offset, at) => [offset, sorted[at + 1] ?? end]))
 }
 

@@ -127,6 +127,23 @@ test.skipIf(noSandbox !== '')(
   },
 )
 
+test.skipIf(noSandbox !== '')(
+  `a denied file that was added and never committed is printed by no contained line${noSandbox}`,
+  async () => {
+    box.write('secrets/k.txt', `${SECRET}\n`)
+    const blob = git('hash-object', '-w', 'secrets/k.txt')
+    for (const line of [
+      `git show ${blob}`,
+      `git cat-file -p ${blob}`,
+      'git cat-file --batch-all-objects --batch',
+      `sh -c 'git cat-file blob ${blob}'`,
+    ]) {
+      const result = await run(line)
+      expect(result.text, line).not.toContain(SECRET)
+    }
+  },
+)
+
 test('file tools read no raw object, whatever it holds', async () => {
   const [folder = ''] = readdirSync(join(box.workspace, '.git/objects')).filter(name => name.length === 2)
   const [name = ''] = readdirSync(join(box.workspace, '.git/objects', folder))

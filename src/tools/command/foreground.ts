@@ -165,7 +165,7 @@ function hiddenObjects({ hidden }: SandboxProfile, exitCode: number | null): str
   const objects = exitCode === 0 ? [] : hidden.filter(path => path.endsWith('/.git/objects'))
   return objects.map(
     path =>
-      `git had no objects (${path}): they hold files that may not be read unasked. A line that names git itself is asked about.`,
+      `git had no objects (${path}): they hold files that may not be read unasked. git_ops still shows what may be read.`,
   )
 }
 

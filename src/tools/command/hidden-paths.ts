@@ -1,8 +1,13 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { HiddenFiles } from '../../core/command.ts'
 import { isSystemError, ToolError } from '../../core/errors.ts'
+import { namesIn } from '../../core/names-in.ts'
 import type { Permit } from '../../core/permit.ts'
+import { isInside } from '../../core/real-path.ts'
+import { holdsContent } from '../../git/object-store.ts'
+import { repositoryAbove } from '../../git/repository.ts'
 
 /** More entries than this are not looked through before a command: it would take seconds. */
 const MOST_ENTRIES = 1_000_000
@@ -15,12 +20,47 @@ export async function findHidden({ command }: Permit): Promise<string[]> {
   const { hidden } = command
   const found = [...hidden.places()]
   for (const folder of hidden.searched) found.push(...(await listHidden(folder, hidden)))
+  if (command.contained === true) found.push(...nameless(found, command.cwd))
   if (found.length > MOST_HIDDEN) {
     throw new ToolError('failed', `${found.length} files here may not be read, too many to hide them all.`, {
       hint: 'Use read_file and grep_search, which look at each file.',
     })
   }
   return found
+}
+
+const MOST_COMPARED = 200
+const LARGEST_COMPARED = 1024 * 1024
+
+/**
+ * A file that was added once and never committed lies among git's objects without a name, where its number finds it: the
+ * objects go as a whole. What was changed since cannot be told from other contents without a name.
+ */
+function nameless(hidden: readonly string[], cwd: string): string[] {
+  const found = repositoryAbove(cwd)
+  if (found === undefined) return []
+  const objects = join(found.shared ?? found.repository, 'objects')
+  const files = hidden.filter(path => isInside(path, found.root) && !isInside(path, found.repository))
+  if (files.length === 0 || hidden.includes(objects)) return []
+  try {
+    return holdsContent(objects, contentsOf(files)) ? [objects] : []
+  } catch {
+    // What cannot be looked through may hold anything.
+    return [objects]
+  }
+}
+
+function* contentsOf(paths: readonly string[]): Iterable<Uint8Array> {
+  const open = [...paths]
+  for (let count = 0; count < MOST_COMPARED; count += 1) {
+    const path = open.pop()
+    const stat = path === undefined ? undefined : readable(() => lstatSync(path, { throwIfNoEntry: false }))
+    if (path === undefined || stat === undefined || basename(path) === '.kogu') continue
+    if (stat.isDirectory()) open.push(...namesIn(path).map(name => join(path, name)))
+    const content =
+      stat.isFile() && stat.size <= LARGEST_COMPARED ? readable(() => readFileSync(path)) : undefined
+    if (content !== undefined) yield content
+  }
 }
 
 /** What matters of a folder, as long as its times stay the same. */
