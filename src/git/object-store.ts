@@ -11,9 +11,20 @@ import { LARGEST_OBJECT, type ObjectType, openPack, type Pack, readPackIndex } f
  * are too many, or some cannot be read.
  */
 export function storedPaths(objects: string): readonly string[] | null {
-  const stamp = stampOf(objects)
-  const before = known.get(objects)
-  if (before !== undefined && before.stamp === stamp) return before.paths
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const { stamp, isSettled } = stampOf(objects)
+    const before = known.get(objects)
+    if (before?.stamp === stamp && before.isSettled) return before.paths
+    const store = { ...learnt(objects, stamp, before), isSettled }
+    // Git may be about to pack the objects: what was not found at its place may lie at another by now.
+    if (stampOf(objects).stamp !== stamp) continue
+    known.set(objects, store)
+    return store.paths
+  }
+  return null
+}
+
+function learnt(objects: string, stamp: string, before: Store | undefined): Store {
   const loose = looseIn(objects)
   const isGrown =
     before?.paths != null &&
@@ -28,8 +39,7 @@ export function storedPaths(objects: string): readonly string[] | null {
     // Damaged, of another format, or more than can be looked at: nobody knows what is in it.
     store.paths = null
   }
-  known.set(objects, store)
-  return store.paths
+  return store
 }
 
 /** What kind of object a number, or its beginning, stands for; undefined: none, or several. */
@@ -39,8 +49,8 @@ export function typeOfObject(objects: string, prefix: string): ObjectType | unde
   const packs = openPacks(objects)
   try {
     for (const pack of packs) {
-      for (const [hash, type] of prefix.length === 40 ? one(pack, prefix) : pack.types())
-        if (hash.startsWith(prefix)) return type
+      const type = pack.typeOf(prefix)
+      if (type !== undefined) return type
     }
   } finally {
     for (const pack of packs) pack.close()
@@ -60,13 +70,9 @@ export function holdsContent(objects: string, contents: Iterable<Uint8Array>): b
   return false
 }
 
-function one(pack: Pack, hash: string): [string, ObjectType][] {
-  const type = pack.typeOf(hash)
-  return type === undefined ? [] : [[hash, type]]
-}
-
 interface Store {
   stamp: string
+  isSettled: boolean
   packs: string[]
   loose: ReadonlySet<string>
   trees: Set<string>
@@ -78,6 +84,7 @@ interface Store {
 
 const EMPTY = (): Store => ({
   stamp: '',
+  isSettled: false,
   packs: [],
   loose: new Set(),
   trees: new Set(),
@@ -93,15 +100,17 @@ const MOST_TREES = 300_000
 const MOST_NAMES = 500_000
 
 /** New objects come as new files; what is in a file never changes. */
-function stampOf(objects: string): string {
+function stampOf(objects: string): { stamp: string; isSettled: boolean } {
   const folders = namesIn(objects).filter(name => FOLDER.test(name))
-  const times = folders.map(name => {
-    const stat = lstatSync(join(objects, name), { throwIfNoEntry: false, bigint: true })
+  const times = [...folders, 'pack'].map(
+    name => lstatSync(join(objects, name), { throwIfNoEntry: false, bigint: true })?.mtimeNs ?? 0n,
+  )
+  const newest = Math.max(...times.map(time => Number(time / 1_000_000n)))
+  return {
+    stamp: [...packsIn(objects).map(name => `${name} `), ...folders, ...times].join('\n'),
     // Times are as coarse as two seconds on some disks: within them another object need not show.
-    const isSettled = stat !== undefined && Date.now() - Number(stat.mtimeMs) > SETTLED_MS
-    return `${name}${stat?.mtimeNs}${isSettled ? '' : ` ${performance.now()}`}`
-  })
-  return [...packsIn(objects).map(name => `${name} `), ...times].join('\n')
+    isSettled: Date.now() - newest > SETTLED_MS,
+  }
 }
 
 const SETTLED_MS = 3000

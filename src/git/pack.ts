@@ -7,7 +7,8 @@ export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 export interface Pack {
   /** Numbers of all its objects, with their types. */
   types(): Iterable<readonly [hash: string, type: ObjectType]>
-  typeOf(hash: string): ObjectType | undefined
+  /** The type of one whose number begins like this. */
+  typeOf(prefix: string): ObjectType | undefined
   /** Not for blobs, which may be of any size. */
   read(hash: string): Buffer | undefined
   close(): void
@@ -110,9 +111,11 @@ export function openPack(indexPath: string): Pack {
         yield [index.hashAt(entry), typeAt(offset)]
       }
     },
-    typeOf(hash) {
-      const offset = offsetOf(hash)
-      return offset === undefined ? undefined : typeAt(offset)
+    typeOf(prefix) {
+      const entry = index.first(prefix)
+      return entry < index.count && index.hashAt(entry).startsWith(prefix)
+        ? typeAt(index.offsetAt(entry))
+        : undefined
     },
     read(hash) {
       const offset = offsetOf(hash)
@@ -129,6 +132,8 @@ interface PackIndex {
   readonly count: number
   hashAt(entry: number): string
   offsetAt(entry: number): number
+  /** The first entry whose hash is not before this one; it may be the end. */
+  first(prefix: string): number
   /** Where the object lies in the pack. */
   find(hash: string): number | undefined
 }
@@ -149,20 +154,22 @@ export function readPackIndex(path: string): PackIndex {
     const short = bytes.readUInt32BE(offsets + entry * 4)
     return short < 0x80000000 ? short : Number(bytes.readBigUInt64BE(large + (short - 0x80000000) * 8))
   }
-  const find = (hash: string): number | undefined => {
-    const wanted = Buffer.from(hash, 'hex')
-    let [low, high] = [0, count - 1]
-    while (low <= high) {
+  const first = (prefix: string): number => {
+    const wanted = Buffer.from(prefix.padEnd(HASH * 2, '0'), 'hex')
+    let [low, high] = [0, count]
+    while (low < high) {
       const middle = (low + high) >> 1
       const start = hashes + middle * HASH
-      const order = bytes.compare(wanted, 0, HASH, start, start + HASH)
-      if (order === 0) return offsetAt(middle)
-      if (order < 0) low = middle + 1
-      else high = middle - 1
+      if (bytes.compare(wanted, 0, HASH, start, start + HASH) < 0) low = middle + 1
+      else high = middle
     }
-    return undefined
+    return low
   }
-  return { count, hashAt, offsetAt, find }
+  const find = (hash: string): number | undefined => {
+    const entry = first(hash)
+    return entry < count && hashAt(entry) === hash ? offsetAt(entry) : undefined
+  }
+  return { count, hashAt, offsetAt, first, find }
 }
 
 function readAll(path: string): Buffer {
