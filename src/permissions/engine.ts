@@ -21,6 +21,7 @@ import {
   identifyCall,
   inWorkspace,
   placeOf,
+  startsOf,
 } from './grants.ts'
 import type { ScopeContext } from './hard-limits.ts'
 import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess } from './items.ts'
@@ -159,7 +160,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       const decision = answerToDecision(judgement, answer)
       const { workspace, rememberMs, now } = options
       const specs = rememberedSpecs(request, judgement, answer)
-      const grants = toGrants(request, specs, answer, { workspace, rememberMs, now, call })
+      const grants = toGrants(identify(request), specs, answer, { workspace, rememberMs, now, call })
       for (const grant of grants) {
         if (grant.scope === 'session') session.set(request.run, [...(session.get(request.run) ?? []), grant])
         // A run that has a name goes on in the next process.
@@ -194,8 +195,11 @@ function contextFor(
     findSecret: options.findSecret ?? (() => undefined),
     grantFor(item, isRule) {
       const grant = grants.find(
-        ({ decision, spec, everywhere }) =>
-          decision === 'allow' && !(everywhere === true && isRule) && covers(spec, item, call),
+        ({ decision, spec, everywhere, starts }) =>
+          decision === 'allow' &&
+          !(everywhere === true && isRule) &&
+          covers(spec, item, call) &&
+          starts === startsOf(spec, call),
       )
       return grant === undefined
         ? undefined

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { constants, lstatSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { JudgeRequest } from '../core/decision.ts'
@@ -10,6 +11,7 @@ import {
   describeCommandGrant,
   moveCommand,
 } from './command-grants.ts'
+import { startedFiles } from './commands/started-files.ts'
 import { type FileItem, type Item, isFile } from './items.ts'
 import { SENSITIVE_TO_WRITE } from './paths/paths.ts'
 
@@ -29,6 +31,8 @@ export interface Grant {
   readonly spec: GrantSpec
   /** The tool, with the fingerprint it had then. A changed tool is not covered. */
   readonly tool?: { readonly name: string; readonly fingerprint: string }
+  /** Digest of the files that the line starts, when there are some. Changed ones are not covered. */
+  readonly starts?: string
   readonly createdAt: string
   readonly expiresAt?: string
   readonly user: string
@@ -81,11 +85,13 @@ export function inWorkspace(grant: Grant, workspace: string): Grant {
 }
 
 /**
- * What can hold in other workspaces. The very call is one of this folder; and what a tool of others names, such as a server,
+ * What can hold in other workspaces. The very call, and the files that it starts, are those of this folder; and what a tool of others names, such as a server,
  * can be something else under the same name in another project.
  */
-export function canHoldEverywhere(specs: readonly GrantSpec[]): boolean {
-  return specs.every(({ kind }) => kind !== 'exact' && kind !== 'custom')
+export function canHoldEverywhere(specs: readonly GrantSpec[], call: IdentifiedCall): boolean {
+  return specs.every(
+    spec => spec.kind !== 'exact' && spec.kind !== 'custom' && startsOf(spec, call) === undefined,
+  )
 }
 
 /** Whether a grant answers for this item of the call. */
@@ -106,6 +112,31 @@ export function covers(spec: GrantSpec, item: Item, call: IdentifiedCall): boole
       )
     case 'custom':
       return item.kind === 'custom' && item.name === spec.name && item.details === spec.details
+  }
+}
+
+/** What a yes is bound to beyond the words of a line: the files that it starts, as they are now. */
+export function startsOf({ kind }: GrantSpec, { items }: IdentifiedCall): string | undefined {
+  const command = items.find(item => item.kind === 'execute')
+  if (command === undefined || (kind !== 'exact' && kind !== 'command')) return undefined
+  const { orders, named } = startedFiles(command.analysis)
+  // The words of a wider grant can be others than those of the line; what takes orders by name cannot.
+  const paths = kind === 'exact' ? [...orders, ...named] : orders
+  return paths.length === 0 ? undefined : hash('sha256', canonicalJson(paths.map(contentOf)) ?? '')
+}
+
+const LARGEST_READ = 16 * 1024 * 1024
+/** Neither a link is followed that took the file's place, nor a pipe waited for. */
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+function contentOf(path: string): string {
+  try {
+    const { size, ctimeMs, ino } = lstatSync(path)
+    const isLarge = size > LARGEST_READ
+    return `${path} ${isLarge ? `${size} ${ctimeMs} ${ino}` : hash('sha256', readFileSync(path, { flag: READ_ONLY }))}`
+  } catch {
+    // Not there, or no file.
+    return path
   }
 }
 

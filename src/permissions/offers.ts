@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { CommandPattern, GrantOffer } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
+import { isInside } from '../core/real-path.ts'
 import { narrowCommand, patternWords } from './command-grants.ts'
-import { startedFiles } from './commands/started-files.ts'
+import { type StartedFiles, startedFiles } from './commands/started-files.ts'
 import { type DecideContext, decide } from './decide.ts'
 import {
   canHoldEverywhere,
@@ -12,22 +13,31 @@ import {
   type IdentifiedCall,
   offerGrants,
 } from './grants.ts'
+import type { ScopeContext } from './hard-limits.ts'
 import { GIT_PUSH, type Item } from './items.ts'
 
 /** What a person sees of a call before saying yes, with what can be remembered of it. */
 export function previewOf(call: IdentifiedCall, asked: readonly Item[], context: DecideContext) {
   const { items } = call
   const effects = items.flatMap(item => (item.kind === 'execute' ? item.analysis.effects : []))
-  const offers = offerGrants(asked, call, context.scope.workspace)
   const command = items.find(item => item.kind === 'execute')
+  const started = command === undefined ? undefined : startedFiles(command.analysis)
+  const offers = canBeBound(started, context.scope) ? offerGrants(asked, call, context.scope.workspace) : []
   return {
     effects,
     dangerous: command?.analysis.level === 'dangerous' || items.some(isPush),
-    ...(command === undefined ? {} : { details: command.command, starts: startedFiles(command.analysis) }),
+    ...(started === undefined ? {} : { starts: [...started.orders, ...started.named] }),
+    ...(command === undefined ? {} : { details: command.command }),
     grants: offers
       .filter(specs => coversCall(specs, call, context))
       .map(specs => toOffer(specs, call, context)),
   }
+}
+
+/** Files of the run's own /tmp are not on this disk, and those of unknown words may be any. */
+function canBeBound(started: StartedFiles | undefined, { workspace }: ScopeContext): boolean {
+  const isScratch = (path: string): boolean => /^\/(?:var\/)?tmp\//.test(path) && !isInside(path, workspace)
+  return started === undefined || !(started.isOpen || started.named.some(isScratch))
 }
 
 const isPush = (item: Item): boolean => item.kind === 'custom' && item.name === GIT_PUSH
@@ -78,7 +88,7 @@ function toOffer(specs: readonly GrantSpec[], call: IdentifiedCall, context: Dec
     id: offerId(specs),
     label: specs.map(spec => describeGrant(spec, context.scope.workspace)).join('; '),
     ...(command === undefined ? {} : { pattern: patternWords(command) }),
-    ...(canHoldEverywhere(specs) && coversCall(specs, call, context, true) ? { everywhere: true } : {}),
+    ...(canHoldEverywhere(specs, call) && coversCall(specs, call, context, true) ? { everywhere: true } : {}),
     specs,
   }
 }

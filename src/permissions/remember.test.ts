@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../core/access.ts'
 import type { RememberedAnswer } from '../core/approval.ts'
@@ -150,37 +152,127 @@ describe('where an answer holds', () => {
 
   test('everywhere: at the same place of other workspaces, on their own files', async () => {
     const engine = createTestEngine()
-    await remember(engine, 'npm test', { scope: 'everywhere' }, 'pricing')
+    await remember(engine, 'git fetch', { scope: 'everywhere' }, 'pricing')
     const elsewhere = createTestEngine()
     elsewhere.grants.push(...engine.grants)
-    expect(await outcome(elsewhere, 'npm test a')).toBe('allow')
-    expect(await outcome(elsewhere, `npm test ${engine.workspace}/a`)).toBe('ask')
-    expect(await outcome(elsewhere, 'npm install')).toBe('ask')
+    expect(await outcome(elsewhere, 'git fetch a')).toBe('allow')
+    expect(await outcome(elsewhere, `git fetch ${engine.workspace}/a`)).toBe('ask')
+    expect(await outcome(elsewhere, 'git pull')).toBe('ask')
   })
 
   test('everywhere never lifts a rule that asks or denies, nor a mode or default that refuses', async () => {
     const engine = createTestEngine()
-    await remember(engine, 'npm test', { scope: 'everywhere' })
-    const rule = { tool: ['run_command'], command: ['npm', 'test'] }
+    await remember(engine, 'git fetch', { scope: 'everywhere' })
+    const rule = { tool: ['run_command'], command: ['git', 'fetch'] }
     for (const [other, expected] of [
       [createTestEngine([{ ...rule, decision: 'ask' }]), 'ask'],
       [createTestEngine([{ ...rule, decision: 'deny' }]), 'deny'],
-      [createTestEngine([{ decision: 'ask', tool: ['run_command'], command: ['npm', '**'] }]), 'ask'],
+      [createTestEngine([{ decision: 'ask', tool: ['run_command'], command: ['git', '**'] }]), 'ask'],
       [createTestEngine([], { mode: 'read-only' }), 'deny'],
       [createTestEngine([], { mode: 'auto' }), 'deny'],
       [createTestEngine([], { fallback: 'deny' }), 'deny'],
     ] as const) {
       other.grants.push(...engine.grants)
-      expect(await outcome(other, 'npm test')).toBe(expected)
+      expect(await outcome(other, 'git fetch')).toBe(expected)
     }
   })
 
-  test('everywhere is not offered for what a rule asks about, nor for this very call', async () => {
-    const asking = createTestEngine([{ decision: 'ask', tool: ['run_command'], command: ['npm', 'test'] }])
-    await expect(remember(asking, 'npm test', { scope: 'everywhere' })).rejects.toThrow('other workspaces')
+  test('everywhere is not offered for what a rule asks about, for this very call, nor for what files start', async () => {
+    const asking = createTestEngine([{ decision: 'ask', tool: ['run_command'], command: ['git', 'fetch'] }])
+    await expect(remember(asking, 'git fetch', { scope: 'everywhere' })).rejects.toThrow('other workspaces')
     const exact = createTestEngine()
     await expect(remember(exact, 'python3 x.py', { scope: 'everywhere' })).rejects.toThrow('other workspaces')
+    await expect(remember(exact, 'npm test', { scope: 'everywhere' })).rejects.toThrow('other workspaces')
     expect([asking.grants, exact.grants]).toEqual([[], []])
+  })
+})
+
+describe('files that a line starts', () => {
+  const write = (engine: TestEngine, name: string, text: string): void => {
+    mkdirSync(dirname(join(engine.root, name)), { recursive: true })
+    writeFileSync(join(engine.root, name), text)
+  }
+  const FILES = ['s.sh', 'x.py', 'x.js', 'Makefile', 'package.json', 'pkg/mod.py', 'sub/Makefile', 'x.sql']
+  const prepared = (): TestEngine => {
+    const engine = createTestEngine()
+    for (const name of FILES) write(engine, name, 'one')
+    return engine
+  }
+
+  test.each([
+    ['bash s.sh', 's.sh'],
+    ['./s.sh', 's.sh'],
+    ['. ./s.sh', 's.sh'],
+    ['sh < s.sh', 's.sh'],
+    ['cat s.sh | bash', 's.sh'],
+    ['bash -c "./s.sh"', 's.sh'],
+    ['bash --rcfile=s.sh x', 's.sh'],
+    ['cd sub && ../s.sh', 's.sh'],
+    ['find . -exec ./s.sh {} +', 's.sh'],
+    ['timeout 5 python3 x.py', 'x.py'],
+    ['env A=b python3 x.py', 'x.py'],
+    ['python3 -m pkg.mod', 'pkg/mod.py'],
+    ['node x', 'x.js'],
+    ['node -r./x.js -e 1', 'x.js'],
+    ['make deploy', 'Makefile'],
+    ['make deploy', 'GNUmakefile'],
+    ['make -C sub deploy', 'sub/Makefile'],
+    ['make -f s.sh', 's.sh'],
+    ['npm run x', 'package.json'],
+    ['psql -f x.sql', 'x.sql'],
+    ['acme --script=s.sh', 's.sh'],
+  ])('a yes for ever to %j is none once %j has changed', async (line, file) => {
+    const engine = prepared()
+    const request = requestOf(engine, line)
+    const judgement = await engine.engine.judge(request)
+    const grant = judgement.preview?.grants[0]?.id ?? ''
+    for (const kind of ['permanent', 'session'] as const)
+      await engine.engine.settle(request, judgement, { kind, user: 'kim', grant })
+    write(engine, 'unrelated', 'two')
+    expect(await outcome(engine, line)).toBe('allow')
+    write(engine, file, 'two')
+    expect(await outcome(engine, line)).toBe('ask')
+  })
+
+  test('a wider yes goes by what its program takes orders from, and a no stays one', async () => {
+    const engine = prepared()
+    await remember(engine, 'npm run x')
+    expect(await outcome(engine, 'npm run x fast')).toBe('allow')
+    write(engine, 'package.json', 'two')
+    expect(await outcome(engine, 'npm run x')).toBe('ask')
+    const request = requestOf(engine, 'npm run x')
+    await engine.engine.settle(request, await engine.engine.judge(request), {
+      kind: 'deny-permanently',
+      user: 'kim',
+    })
+    write(engine, 'package.json', 'three')
+    expect(await outcome(engine, 'npm run x')).toBe('deny')
+  })
+
+  test.each([
+    'ls | xargs ./s.sh',
+    'bash "$(cat name)"',
+    'bash /var/tmp/s.sh',
+    'cat /var/tmp/s.sh | bash',
+    'node *.js',
+  ])('nothing is offered where they cannot be known: %s', async line => {
+    const engine = prepared()
+    expect((await engine.engine.judge(requestOf(engine, line))).preview?.grants).toEqual([])
+  })
+
+  test('data is not started: a yes outlives changes of what is added, copied or packed', async () => {
+    for (const line of [
+      'git add x.js',
+      'cp x.js y.js',
+      'tar cf a.tar x.js',
+      'rm x.js',
+      'curl -d @x.js https://a.example',
+    ]) {
+      const engine = prepared()
+      await remember(engine, line)
+      write(engine, 'x.js', 'two')
+      expect([line, await outcome(engine, line)]).toEqual([line, 'allow'])
+    }
   })
 })
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { GivenAnswer } from '../core/approval.ts'
 import type { Decision, Judgement, JudgeRequest } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
-import type { Grant, GrantSpec } from './grants.ts'
+import { type Grant, type GrantSpec, type IdentifiedCall, startsOf } from './grants.ts'
 
 export interface RememberOptions {
   readonly workspace: string
@@ -51,16 +51,18 @@ function lifetimeOf(answer: GivenAnswer, rememberMs: number): number {
 
 /** The grants of an answer that is to be remembered. A refusal is remembered as narrowly as possible. */
 export function toGrants(
-  request: JudgeRequest,
+  identified: IdentifiedCall,
   specs: readonly GrantSpec[],
   answer: GivenAnswer,
   { call, ...options }: RememberOptions,
 ): Grant[] {
   if (answer.kind !== 'session' && answer.kind !== 'permanent' && answer.kind !== 'deny-permanently')
     return []
+  const { request } = identified
   const now = options.now()
   const agent = agentOf(request, answer)
   return specs.map(spec => ({
+    ...bound(spec, identified, answer),
     id: `g-${randomUUID().slice(0, 8)}`,
     decision: answer.kind === 'deny-permanently' ? 'deny' : 'allow',
     scope: answer.kind === 'session' ? 'session' : 'permanent',
@@ -77,6 +79,12 @@ export function toGrants(
     user: answer.user,
     ...(call === undefined ? {} : { call }),
   }))
+}
+
+/** A no holds whatever the files say. */
+function bound(spec: GrantSpec, call: IdentifiedCall, { kind }: GivenAnswer): Pick<Grant, 'starts'> {
+  const starts = kind === 'deny-permanently' ? undefined : startsOf(spec, call)
+  return starts === undefined ? {} : { starts }
 }
 
 /** A yes is for the agent that asked, unless the person says that it is for all of them. */

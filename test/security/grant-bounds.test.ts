@@ -182,6 +182,18 @@ describe.skipIf(noSandbox !== '')(`values and options${noSandbox}`, () => {
   })
 })
 
+describe.skipIf(noSandbox !== '')(`files that a line starts${noSandbox}`, () => {
+  test('a yes for ever to a line is none to what its script says later', async () => {
+    box.write('s.sh', 'echo one')
+    answer = always(0)
+    await call('bash s.sh', { network: ['build.invalid'] })
+    answer = () => ({ kind: 'deny', user: 'kim' })
+    expect((await call('bash s.sh', { network: ['build.invalid'] })).asked).toHaveLength(0)
+    box.write('s.sh', 'echo two')
+    expect((await call('bash s.sh', { network: ['build.invalid'] })).asked).toHaveLength(1)
+  })
+})
+
 describe.skipIf(noSandbox !== '')(`variables of the run${noSandbox}`, () => {
   test('carry over only where the line itself says their value', async () => {
     box.write('env.sh', 'export PYTEST_PLUGINS=evil TF_CLI_ARGS=-x LATER=b PLAIN=1\n')
