@@ -67,13 +67,13 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
 
   test('an answer is remembered for the words and the place that a person chose, and for no others', async () => {
     const { question } = await dashboard.send<{ question: string }>('POST', '/api/calls', {
-      ...{ tool: 'run_command', input: { command: 'npm install left-pad right-pad' } },
+      ...{ tool: 'run_command', input: { command: 'pip install left-pad right-pad' } },
     })
     const page = await dashboard.page(`/approvals/${question}`)
     await page.getByRole('button', { name: 'Approve for…' }).click()
     const sheet = page.getByRole('dialog', { name: 'Approve for…' })
-    await sheet.getByRole('radio', { name: /npm install …/ }).click()
-    expect(await sheet.getByRole('button', { name: 'npm' }).count()).toBe(0)
+    await sheet.getByRole('radio', { name: /pip install …/ }).click()
+    expect(await sheet.getByRole('button', { name: 'pip' }).count()).toBe(0)
     await sheet.getByRole('button', { name: 'right-pad' }).click()
     await sheet.getByText('This call would not be covered').waitFor()
     expect(await sheet.getByRole('button', { name: 'Approve and remember' }).isDisabled()).toBe(true)
@@ -85,12 +85,12 @@ describe.skipIf(noBrowser !== '')(`what the dashboard sets up${noBrowser}`, () =
     expect(await dashboard.send('GET', `/api/approvals/${question}`)).toMatchObject({
       answer: {
         ...{ kind: 'permanent', scope: 'everywhere', hours: 1 },
-        pattern: { words: ['npm', 'install', 'left-pad', 'right-pad'], more: true },
+        pattern: { words: ['pip', 'install', 'left-pad', 'right-pad'], more: true },
       },
     })
     // What is remembered is read to its end first.
     const long = await dashboard.send<{ question: string }>('POST', '/api/calls', {
-      ...{ tool: 'run_command', input: { command: `npm install ${'x'.repeat(500)}` } },
+      ...{ tool: 'run_command', input: { command: `pip install ${'x'.repeat(500)}` } },
     })
     await page.goto(`${new URL(page.url()).origin}/approvals/${long.question}`)
     await page.getByRole('button', { name: 'Approve for…' }).click()

@@ -1,4 +1,5 @@
-import { absolutePath, lookAt, realPathOf } from '../../core/real-path.ts'
+import { resolve } from 'node:path'
+import { lookAt, realPathOf } from '../../core/real-path.ts'
 import type { EffectName } from '../effect-names.ts'
 import type { CommandAnalysis, FoundCommand } from './types.ts'
 
@@ -31,38 +32,46 @@ export interface StartedFiles {
 export function startedFiles({ commands, access }: CommandAnalysis): StartedFiles {
   const starting = commands.filter(({ effects }) => effects.some(effect => STARTING.includes(effect)))
   const inputs = access.flatMap(item => (item.kind === 'file_read' ? [item.path] : []))
-  const files = (names: (found: FoundCommand) => string[]): string[] => [
-    ...new Set(
-      starting.flatMap(found =>
-        (found.cwds ?? []).flatMap(cwd => names(found).map(name => realPathOf(absolutePath(name, cwd)))),
-      ),
-    ),
-  ]
-  const named = [...files(namesIn), ...(starting.length === 0 ? [] : inputs.map(realPathOf))]
+  const from = ({ cwds }: FoundCommand, names: readonly string[]): string[] =>
+    (cwds ?? []).flatMap(cwd => names.flatMap(name => realOf(resolve(cwd, name))))
+  const named = starting.flatMap(found => from(found, [...namesIn(found), ...inputs]))
+  const folders = ['.', ...named.filter(isFolder)]
+  const orders = starting.flatMap(found => {
+    const files = ORDERS.get(found.program ?? '') ?? []
+    return from(
+      found,
+      folders.flatMap(folder => files.map(name => `${folder}/${name}`)),
+    )
+  })
   return {
-    orders: files(found => ordersOf(found, ['.', ...named.filter(isFolder)])),
+    orders: [...new Set(orders)],
     named: [...new Set(named)].filter(path => !isFolder(path)),
     isOpen: starting.some(({ argv, cwds }) => cwds === null || argv.some(({ text }) => text === null)),
   }
 }
 
-function ordersOf({ program }: FoundCommand, folders: readonly string[]): string[] {
-  return folders.flatMap(folder => (ORDERS.get(program ?? '') ?? []).map(name => `${folder}/${name}`))
+/** Every word may be a path, also behind `=` and a letter (`-f`), or be a module (`python3 -m a.b`, `node a`). */
+function namesIn({ argv, program }: FoundCommand): string[] {
+  const words = argv.flatMap(({ text }) => (text === null || text === program ? [] : [text]))
+  const names = words.flatMap(word => {
+    const module = word.replaceAll('.', '/')
+    return [
+      ...[word, word.slice(word.indexOf('=') + 1), word.replace(/^-\w/, '')],
+      ...[`${module}.py`, `${module}/__main__.py`, `${word}.js`, `${word}/index.js`],
+    ]
+  })
+  const paths = program?.includes('/') ? [program, ...names] : names
+  // Longer texts are code.
+  return paths.filter(name => name.length < 1000 && !/^-|[\0\n]/.test(name))
 }
 
-/** Every word may be a path, also behind `=` and a letter (`-f`), or be a module (`python3 -m a.b`, `node a`). */
-function namesIn({ argv }: FoundCommand): string[] {
-  const words = argv.flatMap(({ text }, index) =>
-    text === null || (index === 0 && !text.includes('/')) ? [] : [text],
-  )
-  const values = words.flatMap(word => [word, word.slice(word.indexOf('=') + 1), word.replace(/^-\w/, '')])
-  const modules = words
-    .filter(word => /^\w[\w./-]*$/.test(word))
-    .flatMap(word => {
-      const path = word.replaceAll('.', '/')
-      return [`${path}.py`, `${path}/__main__.py`, `${word}.js`, `${word}/index.js`]
-    })
-  return [...values, ...modules].filter(name => name !== '' && !/^-|[\0\n]/.test(name) && name.isWellFormed())
+function realOf(path: string): string[] {
+  try {
+    return [realPathOf(path)]
+  } catch {
+    // A loop of links, or too long for a path: nothing that could be started.
+    return []
+  }
 }
 
 function isFolder(path: string): boolean {

@@ -272,29 +272,29 @@ test('an answer that is to be remembered says which recorded calls it would have
     { calls: 0, denied: 0, words: [] },
     { calls: 2, denied: 1 },
   ])
-  const command = await ask('run_command', { command: 'npm install left-pad' })
+  const command = await ask('run_command', { command: 'pip install left-pad' })
   const known: { json: { id: string }[] } = await app.send(`GET /api/approvals/${command.id}/offers`)
   const locked = { lock: 'says-what' }
   expect(known.json[1]).toMatchObject({
-    words: [{ text: 'npm', ...locked }, { text: 'install', ...locked }, { text: 'left-pad' }],
+    words: [{ text: 'pip', ...locked }, { text: 'install', ...locked }, { text: 'left-pad' }],
     scopes: ['run', 'project', 'everywhere'],
   })
   const match = `POST /api/approvals/${command.id}/offers/${known.json[1]?.id}/match`
-  const any = await app.send(match, { words: ['npm', 'install', null], more: false })
-  expect(any).toMatchObject({ status: 200, json: { covers: expect.stringContaining("'npm install *'") } })
-  const elsewhere = await app.send(match, { words: ['npm', 'install', 'right-pad'], more: false })
+  const any = await app.send(match, { words: ['pip', 'install', null], more: false })
+  expect(any).toMatchObject({ status: 200, json: { covers: expect.stringContaining("'pip install *'") } })
+  const elsewhere = await app.send(match, { words: ['pip', 'install', 'right-pad'], more: false })
   expect(elsewhere).toMatchObject({ status: 400, json: { detail: expect.stringContaining('do not match') } })
 })
 
 test('a choice of words or of a place that was not offered is refused, and the question stays open', async () => {
-  const { id, digest, offers } = await ask('run_command', { command: 'npm install left-pad' })
+  const { id, digest, offers } = await ask('run_command', { command: 'pip install left-pad' })
   const yes = { answer: 'permanent', digest, grant: offers[1]?.id }
   const path = `POST /api/approvals/${id}/answer`
   for (const forged of [
     { pattern: { words: [null], more: true } },
-    { pattern: { words: ['npm', null], more: true } },
-    { pattern: { words: ['npm', 'install', 'other'], more: false } },
-    { grant: offers[0]?.id, pattern: { words: ['npm', 'install'], more: true } },
+    { pattern: { words: ['pip', null], more: true } },
+    { pattern: { words: ['pip', 'install', 'other'], more: false } },
+    { grant: offers[0]?.id, pattern: { words: ['pip', 'install'], more: true } },
     { grant: offers[0]?.id, scope: 'everywhere' },
     { scope: 'panel' },
     { scope: 'all' },
