@@ -31,8 +31,8 @@ export interface Grant {
   readonly spec: GrantSpec
   /** The tool, with the fingerprint it had then. A changed tool is not covered. */
   readonly tool?: { readonly name: string; readonly fingerprint: string }
-  /** Digest of the files that the line starts, when there are some. Changed ones are not covered. */
-  readonly starts?: string
+  /** Digest of the files that the line starts, when there are some. A yes does not cover changed ones. */
+  readonly starts?: string | undefined
   readonly createdAt: string
   readonly expiresAt?: string
   readonly user: string

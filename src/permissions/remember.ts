@@ -62,7 +62,6 @@ export function toGrants(
   const now = options.now()
   const agent = agentOf(request, answer)
   return specs.map(spec => ({
-    ...bound(spec, identified, answer),
     id: `g-${randomUUID().slice(0, 8)}`,
     decision: answer.kind === 'deny-permanently' ? 'deny' : 'allow',
     scope: answer.kind === 'session' ? 'session' : 'permanent',
@@ -71,6 +70,7 @@ export function toGrants(
     ...(answer.kind === 'session' ? { run: request.run.id } : {}),
     ...(agent === undefined ? {} : { agent }),
     spec,
+    starts: startsOf(spec, identified),
     tool: { name: request.tool.name, fingerprint: request.fingerprint },
     createdAt: new Date(now).toISOString(),
     ...(answer.kind === 'deny-permanently'
@@ -79,12 +79,6 @@ export function toGrants(
     user: answer.user,
     ...(call === undefined ? {} : { call }),
   }))
-}
-
-/** A no holds whatever the files say. */
-function bound(spec: GrantSpec, call: IdentifiedCall, { kind }: GivenAnswer): Pick<Grant, 'starts'> {
-  const starts = kind === 'deny-permanently' ? undefined : startsOf(spec, call)
-  return starts === undefined ? {} : { starts }
 }
 
 /** A yes is for the agent that asked, unless the person says that it is for all of them. */

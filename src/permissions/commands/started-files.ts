@@ -34,18 +34,20 @@ export function startedFiles({ commands, access }: CommandAnalysis): StartedFile
   const inputs = access.flatMap(item => (item.kind === 'file_read' ? [item.path] : []))
   const from = ({ cwds }: FoundCommand, names: readonly string[]): string[] =>
     (cwds ?? []).flatMap(cwd => names.flatMap(name => realOf(resolve(cwd, name))))
-  const named = starting.flatMap(found => from(found, [...namesIn(found), ...inputs]))
-  const folders = ['.', ...named.filter(isFolder)]
+  const named = new Set(starting.flatMap(found => from(found, [...namesIn(found), ...inputs])))
+  const folders = new Set([...named].filter(path => lookAt(path)?.isDirectory() === true))
   const orders = starting.flatMap(found => {
     const files = ORDERS.get(found.program ?? '') ?? []
-    return from(
-      found,
-      folders.flatMap(folder => files.map(name => `${folder}/${name}`)),
+    return ['.', ...folders].flatMap(folder =>
+      from(
+        found,
+        files.map(name => `${folder}/${name}`),
+      ),
     )
   })
   return {
     orders: [...new Set(orders)],
-    named: [...new Set(named)].filter(path => !isFolder(path)),
+    named: [...named].filter(path => !folders.has(path)),
     isOpen: starting.some(({ argv, cwds }) => cwds === null || argv.some(({ text }) => text === null)),
   }
 }
@@ -72,8 +74,4 @@ function realOf(path: string): string[] {
     // A loop of links, or too long for a path: nothing that could be started.
     return []
   }
-}
-
-function isFolder(path: string): boolean {
-  return lookAt(path)?.isDirectory() === true
 }
