@@ -1,6 +1,13 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Environment } from './config/environment.ts'
 import { ToolError } from './core/errors.ts'
 import { type Database, openDatabase } from './store/database/database.ts'
+
+/** Whether the embedded one has to be made first. */
+export function isNewDatabase({ directories, variables }: Environment): boolean {
+  return (variables.DATABASE_URL ?? '') === '' && !existsSync(join(directories.data, 'pg/PG_VERSION'))
+}
 
 /** The database of a machine: the person's own by DATABASE_URL, otherwise the embedded one. */
 export async function openRunDatabase({ directories, variables }: Environment): Promise<Database> {

@@ -154,9 +154,9 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
         executor === durable.executor && !atWork.has(id) ? [id] : [],
       )
     },
-    messages: ({ execution }) => listMessages(database, execution),
-    approvePlan: id => decidePlan(database, id, 'approve', place),
-    rejectPlan: id => decidePlan(database, id, 'reject', place),
+    messages: ({ execution }) => listMessages(database.hurried, execution),
+    approvePlan: id => decidePlan(database.hurried, id, 'approve', place),
+    rejectPlan: id => decidePlan(database.hurried, id, 'reject', place),
     interrupted: () => durable.interrupted(place),
     async close() {
       await withdraw()

@@ -55,9 +55,9 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   const opened: { services?: Services; url: string } = { url: '' }
   const createLink = (target?: string): string => `${opened.url}/open?link=${sessions.createLink(target)}`
   const began = Date.now()
-  const services = lazyServices(async () => {
+  const services = lazyServices(async reached => {
     opened.services = await openServices({
-      ...{ loaded, environment, runtime, version, log, began },
+      ...{ loaded, environment, runtime, version, log, began, reached },
       onQuestion: question => onQuestion?.({ ...question, link: createLink(`/approvals/${question.id}`) }),
     })
     return opened.services
@@ -98,7 +98,7 @@ export async function openServer(options: ServerOptions): Promise<KoguServer> {
   return {
     url: opened.url,
     createLink,
-    start: async () => void (await services()),
+    start: async () => void (await services(true)),
     async close() {
       file.remove()
       sockets.close()

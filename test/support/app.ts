@@ -47,8 +47,10 @@ export async function openTestApp({
   const machine = await openTestRuntime(config, laterApprover, web)
   const made: { database?: TestDatabase; services?: Services } = {}
   const began = Date.now()
-  const services = lazyServices(async () => {
+  const services = lazyServices(async reached => {
     if (!database) throw new Error('This test has none.')
+    // Load must not decide.
+    reached()
     made.database = await createTestDatabase()
     const environment = {
       ...machine.environment,

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
 import { parseRehearsal } from '../../agents/rehearsal.ts'
 import { listApprovals } from '../../store/tables/approvals.ts'
@@ -63,6 +63,51 @@ async function ended(id: string): Promise<Shown> {
     await hub.wait(hub.newest, AbortSignal.timeout(200))
   }
 }
+
+const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
+  const response = await app.api.request(path, {
+    method: 'POST',
+    headers: {
+      ...{ host: '127.0.0.1:4000', 'content-type': 'application/json' },
+      ...{ authorization: `Bearer ${app.token('run', 'read')}` },
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever the answer is
+  return { status: response.status, json: (await response.json()) as any }
+}
+
+describe('a run that was created', () => {
+  const talk = () => ({ task: 'Talk.', model: `rehearsal:${join(app.machine.workspace, 'talks.toml')}` })
+
+  test('is given again to whoever repeats the request with the same key, and to nobody for another task', async () => {
+    const key = { 'idempotency-key': 'order 7', authorization: `Bearer ${app.token('run', 'read')}` }
+    const first = await post('/api/runs', talk(), key)
+    const again = await post('/api/runs', talk(), key)
+    expect([first.status, again.status, again.json.id]).toEqual([202, 202, first.json.id])
+    expect(again.json.execution_id).toBe(first.json.execution_id)
+    const other = await post('/api/runs', { ...talk(), task: 'Sing.' }, key)
+    expect([other.status, other.json.code]).toEqual([409, 'conflict'])
+    const stranger = await post('/api/runs', talk(), { 'idempotency-key': 'order 7' })
+    expect(stranger.json.id).not.toBe(first.json.id)
+    expect(await settled(first.json.id)).toMatchObject({ status: 'completed', text: 'Hello.' })
+  })
+
+  test('is answered with 202 though the database has no room for more', async () => {
+    const { database } = await app.services()
+    const { query: ask } = database
+    const full = Object.assign(new Error('could not extend file'), { code: '53100' })
+    const query = vi.spyOn(database, 'query').mockImplementation(async (text, values) => {
+      if (/run_events|SELECT r.id/.test(text)) throw full
+      return ask(text, values)
+    })
+    const { status, json } = await post('/api/runs', talk())
+    query.mockRestore()
+    expect([status, json.status, json.stop_reason]).toEqual([202, 'pending', 'queued'])
+    expect(await settled(json.id)).toMatchObject({ status: 'completed', execution_id: json.execution_id })
+  })
+})
 
 async function makeAgent(name: string, file: string, tools: string[] = []): Promise<string> {
   const rehearsal = `rehearsal:${join(app.machine.workspace, file)}`

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { twice } from '../../agents/limits.ts'
 import { fillPanel } from '../../agents/panel.ts'
 import type { RunRecord } from '../../agents/run-record.ts'
@@ -10,7 +10,7 @@ import { say } from '../../store/runs/say-to-run.ts'
 import { stopRun } from '../../store/runs/stop-run.ts'
 import { countsOfRuns } from '../../store/tables/run-details.ts'
 import { insertWorkspaceEvents } from '../../store/tables/run-events.ts'
-import { enqueueRun, extendRun, requeueRun } from '../../store/tables/run-queue.ts'
+import { enqueueSafely, extendRun, requeueRun } from '../../store/tables/run-queue.ts'
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
@@ -61,7 +61,7 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
       method: 'post',
       path: '/api/runs',
       summary: 'Start a run; it goes on in the background',
-      request: { body: body(wish) },
+      request: { body: body(wish), headers: idempotency },
       responses: { 202: json(runShape, 'The run, which waits for a worker') },
     }),
     async context => {
@@ -84,10 +84,21 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
           ...(given.mode === undefined ? {} : { mode: given.mode }),
         },
       )
-      const id = await beginRun(opened, spec)
-      return context.json(showRun(await requireRun(opened, id)), 202)
+      const key = context.req.valid('header')['idempotency-key']
+      const run = await beginRun(opened, spec, key && idOfKey(opened, callerName(context), key))
+      if (run.spec.task !== spec.task)
+        throw new HttpProblem(409, 'conflict', 'This Idempotency-Key was used for another run.')
+      return context.json(showRun(run), 202)
     },
   )
+}
+
+/** With the same key, the same caller gets the run that is there already. */
+const idempotency = z.object({ 'idempotency-key': z.string().min(1).max(200).optional() })
+
+function idOfKey({ runs }: Services, caller: string, key: string): string {
+  const digest = hash('sha256', JSON.stringify([runs.place.workspaceId, caller, key]))
+  return digest.slice(0, 32).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-8$3-8$4-$5')
 }
 
 /** The agent or panel of a request, with what it is asked to do. */
@@ -209,20 +220,37 @@ function againRoute(api: Api, { runtime, loaded, services }: RunParts): void {
         mayApprove: mayApprove(context),
         startedBy: callerName(context),
       })
-      const id = await beginRun(opened, again)
-      return context.json(showRun(await requireRun(opened, id)), 202)
+      const run = await beginRun(opened, again)
+      return context.json(showRun(run), 202)
     },
   )
 }
 
-/** Puts it into the queue and tells everybody. */
-async function beginRun({ database, runs }: Services, spec: RunRecord['spec']): Promise<string> {
-  const { id } = await database.transaction(queries => enqueueRun(queries, { ...runs.place, spec }))
-  const created = { type: 'run.created', run: id, task: spec.task, agent: spec.agent ?? null } as const
-  await insertWorkspaceEvents(database, runs.place, [
-    { id: randomUUID(), at: new Date().toISOString(), event: created },
-  ])
-  return id
+/** Puts it into the queue and tells everybody. From then on it is there, whether or not more can be said about it. */
+async function beginRun(
+  { database, runs }: Services,
+  spec: RunRecord['spec'],
+  chosen?: string,
+): Promise<RunRecord> {
+  const { id, execution } = await enqueueSafely(database, {
+    ...{ ...runs.place, spec },
+    ...(chosen === undefined ? {} : { id: chosen }),
+  })
+  const event = { type: 'run.created', run: id, task: spec.task, agent: spec.agent ?? null } as const
+  const created = { id: randomUUID(), at: new Date().toISOString(), event }
+  const tell = insertWorkspaceEvents(database, runs.place, [created]).catch(() => undefined)
+  const [found] = await Promise.all([findRun(database, id, runs.place).catch(() => undefined), tell])
+  return found ?? justQueued({ id, execution, spec, ...runs.place })
+}
+
+function justQueued(
+  run: Pick<RunRecord, 'id' | 'execution' | 'spec' | 'workspace' | 'workspaceId'>,
+): RunRecord {
+  return {
+    ...run,
+    ...{ status: 'pending', stopReason: 'queued', turn: 1, requested: null, createdAt: new Date() },
+    ...{ error: null, errorKind: null, output: null, completedAt: null, costUsd: 0, tokens: 0, calls: 0 },
+  }
 }
 
 function steerRoutes(api: Api, { runtime, services }: RunParts): void {

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findServerPlace } from '../../sandbox/servers/server-place.ts'
 import { TABLES } from '../runs/backup.ts'
-import { type Database, openDatabase } from './database.ts'
+import { type Database, DatabaseUnavailable, openDatabase } from './database.ts'
 import { embeddedAddress } from './embedded-postgres.ts'
 import { peekDatabase } from './peek.ts'
 
@@ -92,6 +92,31 @@ describe('the database', () => {
     while ((await started()) === before);
     await database.query("INSERT INTO workflows (user_id, name) VALUES ('me', 'after the kill')")
   })
+
+  test('a server that is stopped is away for a client that waits, and there for others when it goes on', async () => {
+    const postmaster = serverPid()
+    const children = readdirSync('/proc').filter(pid => {
+      const path = `/proc/${pid}/stat`
+      return (
+        /^\d+$/.test(pid) && existsSync(path) && readFileSync(path, 'utf8').split(' ')[3] === `${postmaster}`
+      )
+    })
+    const all = [postmaster, ...children.map(Number)]
+    const { hurried } = database
+    for (const pid of all) process.kill(pid, 'SIGSTOP')
+    const patient = database.query('SELECT 2 AS two')
+    const away = [
+      hurried.query('SELECT 1'),
+      hurried.transaction(({ query }) => query('SELECT 1')),
+      hurried.together(({ query }) => [query('SELECT 1')]),
+    ]
+    const told = await Promise.allSettled(away)
+    for (const pid of all) process.kill(pid, 'SIGCONT')
+    for (const each of told) expect(each).toMatchObject({ reason: expect.any(DatabaseUnavailable) })
+    expect(await patient).toEqual([{ two: 2 }])
+    // What takes long on a server that answers is waited for.
+    expect(await hurried.query('SELECT 3 AS three FROM pg_sleep(4)')).toEqual([{ three: 3 }])
+  }, 30_000)
 
   test('a transaction starts on a living connection, though the pool holds one that was just cut', async () => {
     const [row] = await database.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')

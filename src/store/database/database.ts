@@ -30,6 +30,11 @@ export interface Database extends Queries {
    * what can be made again: events, and what the engine notes about turns whose state is written elsewhere.
    */
   readonly relaxed: Queries & { readonly pool: pg.Pool }
+  /**
+   * The same for a client that waits: it hears within five seconds that the server is away, also of one that is stopped and
+   * neither answers nor ends its connections.
+   */
+  readonly hurried: Database
   close(): Promise<void>
 }
 
@@ -53,24 +58,23 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     each.on('error', () => undefined)
     each.on('connect', client => client.on('error', () => undefined))
   }
-  const database: Database = {
-    relaxed: { pool: relaxed, query: (text, values) => retry(() => runQuery(relaxed, text, values), server) },
-    query: (text, values) => retry(() => runQuery(pool, text, values), server),
-    transaction: async work => inTransaction(await retry(() => begin(pool), server), work),
-    together: statements => retry(async () => sendTogether(await pool.connect(), statements), server),
-    async connect() {
-      return retry(async () => {
-        const client = new pg.Client({ ...server.address(), ...KEEP_ALIVE })
-        client.on('error', () => undefined)
-        await client.connect()
-        return client
-      }, server)
-    },
-    async close() {
-      await Promise.all([pool.end(), relaxed.end()])
-      server.release()
+  const close = async (): Promise<void> => {
+    await Promise.all([pool.end(), relaxed.end()])
+    server.release()
+  }
+  const patient = overPools({ pool, relaxed, server, patienceMs: RETRY_MS, limit: work => work(() => false) })
+  const inTime = overPools({
+    ...{ pool, relaxed, server, patienceMs: HURRY_MS },
+    limit: work => whileAnswering(work, server),
+  })
+  const hurried: Database = {
+    ...inTime,
+    close,
+    get hurried() {
+      return hurried
     },
   }
+  const database: Database = { ...patient, close, hurried }
   try {
     await migrate(database)
     return database
@@ -80,14 +84,96 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
+interface PoolParts {
+  readonly pool: pg.Pool
+  readonly relaxed: pg.Pool
+  readonly server: Server
+  /** How long it is tried to reach the server. */
+  readonly patienceMs: number
+  /** `isLate`: nobody waits for it any longer, so that it must not begin. */
+  limit<T>(work: (isLate: IsLate) => Promise<T>): Promise<T>
+}
+
+type IsLate = () => boolean
+
+function overPools({ pool, relaxed, limit, ...how }: PoolParts): Omit<Database, 'close' | 'hurried'> {
+  const ask = <Row>(from: pg.Pool, text: string, values?: readonly unknown[]): Promise<Row[]> =>
+    limit(isLate =>
+      retry(async () => {
+        const client = await take(from, isLate)
+        try {
+          const rows = await runQuery<Row>(client, text, values)
+          client.release()
+          return rows
+        } catch (error) {
+          // As the pool does it: after an error, the connection may be of no use.
+          client.release(true)
+          throw error
+        }
+      }, how),
+    )
+  return {
+    relaxed: { pool: relaxed, query: (text, values) => ask(relaxed, text, values) },
+    query: (text, values) => ask(pool, text, values),
+    transaction: work =>
+      limit(async isLate => inTransaction(await retry(() => begin(pool, isLate), how), work)),
+    together: statements =>
+      limit(isLate => retry(async () => sendTogether(await take(pool, isLate), statements), how)),
+    connect: () =>
+      retry(async () => {
+        const client = new pg.Client({ ...how.server.address(), ...KEEP_ALIVE })
+        client.on('error', () => undefined)
+        await client.connect()
+        return client
+      }, how),
+  }
+}
+
+async function take(pool: pg.Pool, isLate: IsLate): Promise<pg.PoolClient> {
+  const client = await pool.connect()
+  if (!isLate()) return client
+  client.release()
+  throw new DatabaseUnavailable(new Error('it answered too late'))
+}
+
+/** What takes long on a server that answers goes on. */
+async function whileAnswering<T>(work: (isLate: IsLate) => Promise<T>, server: Server): Promise<T> {
+  let isLate = false
+  const done = work(() => isLate).then(result => ({ result }))
+  for (;;) {
+    const first = await Promise.race([done, sleep(HURRY_MS, undefined, { ref: false })])
+    if (first !== undefined) return first.result
+    if (await answers(server)) continue
+    isLate = true
+    done.catch(() => undefined)
+    throw new DatabaseUnavailable(new Error('it does not answer'))
+  }
+}
+
+async function answers(server: Server): Promise<boolean> {
+  const limits = { connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS }
+  const client = new pg.Client({ ...server.address(), ...limits })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('SELECT 1')
+    return true
+  } catch {
+    return false
+  } finally {
+    client.end().catch(() => undefined)
+  }
+}
+
 /**
  * The pool may hand out a connection to a server that was killed a moment ago. BEGIN finds that out before `work` has done
  * anything, so this much can always be retried.
  */
-async function begin(pool: pg.Pool): Promise<pg.PoolClient> {
-  const client = await pool.connect()
+async function begin(pool: pg.Pool, isLate: IsLate): Promise<pg.PoolClient> {
+  const client = await take(pool, isLate)
   try {
     await client.query('BEGIN')
+    if (isLate()) throw new DatabaseUnavailable(new Error('it answered too late'))
     return client
   } catch (error) {
     client.release(true)
@@ -155,13 +241,21 @@ function createServer(options: DatabaseOptions): Server {
     return { find: async () => undefined, onMove: nothing, address: () => address, release: nothing }
   }
   let lease: ServerLease | undefined
+  let finding: Promise<void> | undefined
   const moved: { listener?: (address: pg.ClientConfig) => void } = {}
   const address = (): pg.ClientConfig => embeddedAddress(options.folder, lease?.place ?? '')
+  const find = async (): Promise<void> => {
+    lease?.release()
+    lease = await useEmbeddedPostgres(options)
+    moved.listener?.(address())
+  }
   return {
-    async find() {
-      lease?.release()
-      lease = await useEmbeddedPostgres(options)
-      moved.listener?.(address())
+    // Once for all who miss it at the same time.
+    find() {
+      finding ??= find().finally(() => {
+        finding = undefined
+      })
+      return finding
     },
     onMove: listener => {
       moved.listener = listener
@@ -188,14 +282,20 @@ function withoutNul(value: unknown): unknown {
 }
 
 const RETRY_MS = 20_000
+/** Of somebody who waits for an answer, with ANSWER_MS after it to see whether the server lives. */
+const HURRY_MS = 3_500
+const ANSWER_MS = 500
 const LONGEST_PAUSE = 640
 
 /**
  * A server that was killed is back within a second or two. Statements are written so that doing one twice is the same as
  * doing it once: an answer that was lost on the way does not tell whether it was done.
  */
-async function retry<T>(work: () => Promise<T>, server: Server): Promise<T> {
-  const deadline = performance.now() + RETRY_MS
+async function retry<T>(
+  work: () => Promise<T>,
+  { server, patienceMs }: Pick<PoolParts, 'server' | 'patienceMs'>,
+): Promise<T> {
+  const deadline = performance.now() + patienceMs
   for (let pause = 20; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     try {
       return await work()

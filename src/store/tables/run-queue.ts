@@ -17,27 +17,51 @@ export interface QueuedRun extends RunPlace {
   readonly spec: RunSpec
   /** Another one than the workspace's own, when its agent belongs to it. */
   readonly workflow?: string
+  /** Chosen by the caller: a run that is there already is left as it is. */
+  readonly id?: string
 }
 
 /** A new run and its agent's part in it, both or none. */
 export async function enqueueRun(
   queries: Queries,
-  { workspace, workspaceId, user, spec, workflow }: QueuedRun,
+  run: QueuedRun,
 ): Promise<{ id: string; execution: string }> {
-  const id = randomUUID()
+  const { statements, ...ids } = await toStatements(queries, run)
+  for (const { text, values } of statements) await queries.query(text, values)
+  return ids
+}
+
+/** The same in one round trip, and again when the connection is lost meanwhile. */
+export async function enqueueSafely(
+  database: Pick<Database, 'query' | 'together'>,
+  run: QueuedRun,
+): Promise<{ id: string; execution: string }> {
+  const { statements, ...ids } = await toStatements(database, run)
+  await database.together(({ query }) => statements.map(({ text, values }) => query(text, values)))
+  return ids
+}
+
+async function toStatements(
+  queries: Queries,
+  { workspace, workspaceId, user, spec, workflow, id = randomUUID() }: QueuedRun,
+): Promise<{ id: string; execution: string; statements: { text: string; values: unknown[] }[] }> {
   const execution = randomUUID()
   const home = workflow ?? (await workflowOf(queries, user, workspace))
-  await queries.query(
-    `INSERT INTO workflow_runs (id, workflow_id, status, stop_reason, queued_at, workspace, workspace_id, task, spec)
-     VALUES ($1, $2, 'pending', 'queued', NOW(), $3, $4, $5, $6)`,
-    [id, home, workspace, workspaceId, spec.task, toJson(spec)],
-  )
-  await queries.query(
-    `INSERT INTO agent_executions (id, agent_id, workflow_run_id, status, input_text) VALUES ($1, $2, $3, 'pending', $4)`,
-    [execution, spec.agentId ?? null, id, spec.task],
-  )
-  await queries.query(`SELECT pg_notify('${QUEUE_CHANNEL}', $1)`, [id])
-  return { id, execution }
+  const statements = [
+    {
+      text: `INSERT INTO workflow_runs (id, workflow_id, status, stop_reason, queued_at, workspace, workspace_id, task, spec)
+         VALUES ($1, $2, 'pending', 'queued', NOW(), $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING`,
+      values: [id, home, workspace, workspaceId, spec.task, toJson(spec)],
+    },
+    {
+      text: `INSERT INTO agent_executions (id, agent_id, workflow_run_id, status, input_text)
+         SELECT $1::uuid, $2::uuid, $3::uuid, 'pending', $4
+         WHERE NOT EXISTS (SELECT 1 FROM agent_executions WHERE workflow_run_id = $3 AND parent_execution_id IS NULL)`,
+      values: [execution, spec.agentId ?? null, id, spec.task],
+    },
+    { text: `SELECT pg_notify('${QUEUE_CHANNEL}', $1)`, values: [id] },
+  ]
+  return { id, execution, statements }
 }
 
 /**
