@@ -224,6 +224,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
       .map(folder => folder.replace(/^~(?=\/)/, environment.home))
       .filter(folder => isAbsolute(folder) && normalize(folder) !== '/'),
     backgroundWrite: config.sandbox.background_write,
+    buildOutput: config.sandbox.build_output,
     socketFolders: socketFolders(environment.home, environment.variables.XDG_RUNTIME_DIR, workspace.root),
     limits: {
       ...DEFAULT_SANDBOX_LIMITS,

@@ -128,6 +128,7 @@ export const KEYS: Readonly<Record<string, KeyEntry>> = {
   'sandbox.file_size': { ...stricter(smaller), reader: 'compose/compose.ts' },
   'sandbox.writable_caches': { ...stricter(common), reader: 'compose/compose.ts' },
   'sandbox.background_write': { ...stricter(common), reader: 'compose/compose.ts' },
+  'sandbox.build_output': { ...stricter(firstOf(['drop', 'ask', 'keep'])), reader: 'compose/compose.ts' },
   'sandbox.env': { ...stricter(common), reader: 'compose/compose.ts' },
 
   // Less room for undo takes away what could be taken back.

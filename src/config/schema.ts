@@ -320,6 +320,12 @@ function sandboxSchema() {
       .array(folderInside())
       .default([])
       .describe('Folders of the workspace that background commands may change, without record and undo'),
+    build_output: z
+      .enum(['drop', 'keep', 'ask'])
+      .default('drop')
+      .describe(
+        'What commands leave in build and cache folders that git ignores, where it would be asked about',
+      ),
     env: z
       .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'Write names of variables.'))
       .default([

@@ -29,12 +29,15 @@ export async function keepChanges(
   const asked = aboutChanges(request, changes.digest, access)
   const ran = progress.decision
   const judgement = await runtime.permissions.judge(asked)
-  progress.decision = judgement.decision
+  const { outcome, ref, reason } = judgement.decision
+  if (changes.ask === 'look') return { keep: outcome === 'allow', reason, byMode: ref?.id === 'mode-ask' }
+  const isSettled = changes.ask === 'settled' && ref?.id === 'mode-ask'
+  progress.decision = isSettled ? { ...judgement.decision, outcome: 'allow' } : judgement.decision
   progress.risk = judgement.risk
   try {
     const proposed = { ...changes, callInput: request.input }
     const about: Prepared = { entry, request: asked, judgement, changes: proposed }
-    const answer = await obtainApproval(runtime, call, about, progress, {})
+    const answer = isSettled ? undefined : await obtainApproval(runtime, call, about, progress, {})
     await reviewCall(runtime, call, about, progress)
     // Whatever the line was thought to do, now it changes something.
     await call.beforeRun?.(about)

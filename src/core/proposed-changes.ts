@@ -16,10 +16,12 @@ export interface ProposedChanges {
   readonly summary: string
   /** Files with their lines, deletions apart, and the difference itself; of `unreadable` ones only size and digest. */
   preview(unreadable: ReadonlySet<string>): string
+  /** `look`: only to know what would be decided. `settled`: a setting of the person keeps what just the mode asks about. */
+  readonly ask?: 'look' | 'settled'
 }
 
 /** What was decided about them. */
 export type KeptChanges =
   /** `paths`: only these and what is below them. */
   | { readonly keep: true; readonly paths?: readonly string[] }
-  | { readonly keep: false; readonly reason: string }
+  | { readonly keep: false; readonly reason: string; readonly byMode?: boolean }

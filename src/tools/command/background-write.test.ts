@@ -243,6 +243,7 @@ function toParts(workspace: string, backgroundWrite: string[]): CommandParts {
     variables: {},
     path: ['/usr/bin', '/bin'],
     caches: [],
+    buildOutput: 'ask',
     backgroundWrite,
     socketFolders: [],
     limits: DEFAULT_SANDBOX_LIMITS,

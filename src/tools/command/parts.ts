@@ -31,6 +31,8 @@ export interface CommandParts {
   readonly caches: readonly string[]
   /** Folders of the workspace, relative to it, that background commands change without a record. Defaults to none. */
   readonly backgroundWrite: readonly string[]
+  /** What becomes of output of builds that git ignores, when a contained line would be asked about it. */
+  readonly buildOutput: 'drop' | 'keep' | 'ask'
   /** Where daemons of this machine keep their sockets. */
   readonly socketFolders: readonly string[]
   readonly limits: SandboxLimits

@@ -18,11 +18,15 @@ export const MOST_CHANGES = 20_000
 export const MOST_OF_NAMES = 1_000_000
 
 /** What a contained command did, as it is judged and shown. */
-export async function proposeChanges(changes: OverlayChanges, permit: Permit): Promise<ProposedChanges> {
+export async function proposeChanges(
+  changes: OverlayChanges,
+  permit: Permit,
+  note?: string,
+): Promise<ProposedChanges> {
   const { workspace, upper } = changes
   const effects = await describeChanges(changes)
   const show = (unreadable: ReadonlySet<string>): ShownChanges =>
-    showChanges(effects, { workspace, upper, unreadable })
+    showChanges(effects, { workspace, upper, unreadable, note })
   const all = show(new Set())
   return {
     layer: basename(dirname(upper)),
@@ -75,6 +79,8 @@ const LARGEST_TEXT = 512 * 1024
 const LONGEST_DIFF = 8 * LARGEST_TEXT
 
 interface Sides {
+  /** What is not in the question, in one line. */
+  readonly note?: string | undefined
   readonly workspace: string
   readonly upper: string
   readonly unreadable: ReadonlySet<string>
@@ -103,6 +109,7 @@ function showChanges(effects: readonly Effect[], sides: Sides): ShownChanges {
     ...kept.map(each => row(each, sides)),
     ...(gone.length === 0 ? [] : ['Deleted:']),
     ...gone.map(({ effect }) => `  ${toLine(relative(sides.workspace, effect.path))}`),
+    ...(sides.note === undefined ? [] : [sides.note]),
     ...(rows.some(isUnshown) ? [`What is not shown can be read in ${toLine(sides.upper)}`] : []),
   ]
   return { summary, text: `${lines.join('\n')}\n\n${rows.map(({ diff }) => diff).join('')}`.trimEnd() }

@@ -21,6 +21,7 @@ import type { Displaced } from '../../sandbox/layer/overlay-apply.ts'
 import type { OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
 import { commitOverlay, few, isDecided, type OverlayTarget } from '../../sandbox/layer/overlay-commit.ts'
 import type { SandboxCommand, SandboxResult } from '../../sandbox/walls/sandbox.ts'
+import { describeOutput, type SplitChanges, splitOutput } from './build-output.ts'
 import type { CommandParts } from './parts.ts'
 import {
   hardRefusal,
@@ -141,15 +142,60 @@ interface Settled {
   readonly effects: readonly Effect[]
   readonly displaced: readonly Displaced[]
   readonly notKept?: NotKept
+  /** What became of output that nobody was asked about. */
+  readonly note?: string
 }
 
-/** Nobody approved the line, so what it changed is judged now. The layer that is judged is the layer that is kept. */
+/** Nobody approved the line, so what it changed is judged now: all of it, or without what is not worth a question. */
 async function settleContained(
+  parts: CommandParts,
+  request: Pick<LayeredRequest, 'tool'>,
+  context: ProcessContext,
+  held: Layer & HeldLayer,
+): Promise<Settled> {
+  const split = parts.buildOutput === 'ask' ? undefined : splitOutput(held.changes)
+  if (split === undefined || (await look(context, held.changes)) === 'allow')
+    return settleChanges(parts, request, context, held)
+  const found = await look(context, split.output)
+  const isKept = found === 'allow' || (found === 'mode' && parts.buildOutput === 'keep')
+  const aside = { ...split, isKept, note: describeOutput(split.output, isKept) }
+  const settled = await settleChanges(parts, request, context, { ...held, aside })
+  return { ...settled, note: aside.note }
+}
+
+/** What would be decided about changes; `mode`: nothing but the mode asks. */
+async function look(context: ProcessContext, changes: OverlayChanges): Promise<'allow' | 'mode' | 'ask'> {
+  if (tooMuch(changes) !== undefined || hardRefusal(changes, context.permit) !== undefined) return 'ask'
+  const proposed = await proposeChanges(changes, context.permit)
+  const seen = await context.keepChanges({ ...proposed, ask: 'look' })
+  return seen.keep ? 'allow' : seen.byMode === true ? 'mode' : 'ask'
+}
+
+function tooMuch(changes: OverlayChanges): string | undefined {
+  if (changes.changes.length > MOST_CHANGES)
+    return `It changed ${changes.changes.length} entries, more than ${MOST_CHANGES}.`
+  if (changes.changes.reduce((sum, { path }) => sum + path.length, 0) > MOST_OF_NAMES)
+    return 'The paths it changed are too long to be shown.'
+  if (bytesOf(changes) > LARGEST_LAYER.bytes)
+    return `Its changes are larger than ${LARGEST_LAYER.bytes / 1024 ** 2} MiB.`
+  return undefined
+}
+
+/** Output of builds, which is not in the question. */
+interface Aside extends SplitChanges {
+  readonly isKept: boolean
+  readonly note: string
+}
+
+/** The layer that is judged is the layer that is kept. */
+async function settleChanges(
   parts: CommandParts,
   { tool }: Pick<LayeredRequest, 'tool'>,
   context: ProcessContext,
-  { changes, more, ...layer }: Layer & HeldLayer,
+  { changes: all, more, aside, ...layer }: Layer & HeldLayer & { aside?: Aside },
 ): Promise<Settled> {
+  const isOnlyOutput = aside?.isKept === true && aside.rest.changes.length === 0
+  const changes = aside === undefined ? all : isOnlyOutput ? aside.output : aside.rest
   const refuse = (reason: string, effects: readonly Effect[]): Settled => {
     layer.discard()
     return { effects: [], displaced: [], notKept: { reason, effects } }
@@ -159,28 +205,25 @@ async function settleContained(
     removeOverlaySoon(dirname(changes.upper))
     return { effects: [], displaced: [] }
   }
-  if (changes.changes.length > MOST_CHANGES)
-    return refuse(`It changed ${changes.changes.length} entries, more than ${MOST_CHANGES}.`, [])
-  if (changes.changes.reduce((sum, { path }) => sum + path.length, 0) > MOST_OF_NAMES)
-    return refuse('The paths it changed are too long to be shown.', [])
-  if (bytesOf(changes) > LARGEST_LAYER.bytes)
-    return refuse(`Its changes are larger than ${LARGEST_LAYER.bytes / 1024 ** 2} MiB.`, [])
+  const problem = tooMuch(changes)
+  if (problem !== undefined) return refuse(problem, [])
   if (heldBytes(parts.places.overlays) + bytesOf(changes) > MOST_HELD_BYTES)
     return refuse('Changes that wait for an answer take up too much space already.', [])
   try {
-    const proposed = await proposeChanges(changes, context.permit)
+    const proposed = await proposeChanges(changes, context.permit, aside?.note)
     const hard = hardRefusal(changes, context.permit)
     if (hard !== undefined) return refuse(hard, proposed.effects)
     // Before the question is: when it is stored, all that belongs to it is on the disk.
-    holdLayer({ changes, more })
-    const answer = await context.keepChanges(proposed)
+    holdLayer({ changes: all, more })
+    const answer = await context.keepChanges(isOnlyOutput ? { ...proposed, ask: 'settled' } : proposed)
     if (!answer.keep) return refuse(answer.reason, proposed.effects)
     const chosen = answer.paths === undefined ? changes : selectChanges(changes, answer.paths)
     const permitted = { ...context, permit: withoutGuard(context.permit) }
-    const settled = await commit(parts, tool, permitted, { ...layer, changes: chosen })
+    const kept = aside?.isKept === true ? joinChanges(all, chosen, aside.output) : chosen
+    const settled = await commit(parts, tool, permitted, { ...layer, changes: kept })
     if (chosen === changes) return settled
-    const kept = new Set(settled.effects.map(({ path }) => path))
-    const left = proposed.effects.filter(({ path }) => !kept.has(path))
+    const done = new Set(settled.effects.map(({ path }) => path))
+    const left = proposed.effects.filter(({ path }) => !done.has(path))
     return { ...settled, notKept: { reason: 'Only a part of its changes was kept.', effects: left } }
   } catch (error) {
     if (error instanceof Pending) leaveLayer(changes)
@@ -189,14 +232,26 @@ async function settleContained(
   }
 }
 
-function notesOf({ notKept, displaced, effects }: Settled, { workspace }: CommandParts): string[] {
+/** Of all changes those of either part, in the order of all. */
+function joinChanges(all: OverlayChanges, one: OverlayChanges, other: OverlayChanges): OverlayChanges {
+  const paths = new Set([...one.changes, ...other.changes].map(({ path }) => path))
+  const times = new Set([...one.touched, ...other.touched].map(({ path }) => path))
+  return {
+    ...all,
+    changes: all.changes.filter(({ path }) => paths.has(path)),
+    touched: all.touched.filter(({ path }) => times.has(path)),
+  }
+}
+
+function notesOf({ notKept, displaced, effects, note }: Settled, { workspace }: CommandParts): string[] {
   const refused =
     notKept === undefined || notKept.effects.length === 0
       ? notKept === undefined
         ? []
         : [`Its changes were not kept: ${notKept.reason}`]
       : [`Its changes were not kept: ${notKept.reason} It had ${listed(notKept.effects, workspace)}.`]
-  return [...refused, ...displaced.map(describeDisplaced), ...describeLost(effects, workspace)]
+  const aside = note === undefined ? [] : [note]
+  return [...refused, ...aside, ...displaced.map(describeDisplaced), ...describeLost(effects, workspace)]
 }
 
 /** Nothing that it did is to stay. */
