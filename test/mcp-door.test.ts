@@ -360,3 +360,33 @@ test('the server ends with its input and leaves nothing behind', async () => {
   expect(findSleepers()).toEqual([])
   expect(box.json(['audit', 'list'])).toMatchObject([{ tool: 'run_command', error: { code: 'cancelled' } }])
 })
+
+test('a line of 11 MB is answered, the next one is read, and the program ends with its input', async () => {
+  const server = spawn(process.execPath, [PROGRAM, 'mcp'], {
+    cwd: box.workspace,
+    env: box.env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(server, 'exit')
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]()
+  const say = (message: object): void =>
+    void server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const heard = async () => JSON.parse((await lines.next()).value ?? 'null')
+  say({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+  })
+  expect(await heard()).toMatchObject({ id: 1, result: {} })
+  say({ method: 'notifications/initialized' })
+  say({
+    id: 2,
+    method: 'tools/call',
+    params: { name: 'write_file', arguments: { path: 'b', content: 'x'.repeat(11_000_000) } },
+  })
+  expect(await heard()).toMatchObject({ id: 2, error: { code: -32_600 } })
+  say({ id: 3, method: 'ping' })
+  expect(await heard()).toMatchObject({ id: 3, result: {} })
+  server.stdin.end()
+  expect((await ended)[0]).toBe(0)
+})

@@ -191,3 +191,21 @@ test('answers of calls that came together leave together, before others begin', 
   await send(Array.from({ length: 5 }, (_, index) => request('look', {}, index)).join(''))
   expect(seen).toEqual(['hold', 0, 1, 2, 3, 'let go', 'hold', 4, 'let go'])
 })
+
+test('a line that is too long is answered with an error, and the next one is read', async () => {
+  const long = request('look', { arguments: { path: 'x'.repeat(11_000_000) } })
+  for (let at = 0; at < long.length; at += 1_000_000) await send(long.slice(at, at + 1_000_000))
+  expect(written).toEqual([
+    {
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32_600, message: expect.stringContaining('longer than 10 MB') },
+    },
+  ])
+  const { jsonrpc, id, ...first } = JSON.parse(long)
+  await send(`${JSON.stringify({ ...first, jsonrpc, id: 'last' })}\n`)
+  await send(`["${'x'.repeat(11_000_000)}", {"id": 5}]\n`)
+  expect(written.slice(1)).toMatchObject([{ id: 'last' }, { id: null }])
+  await send(request('look'))
+  expect([calls.length, passedOn]).toEqual([1, ''])
+})

@@ -2,6 +2,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 import * as z from 'zod'
 import type { Entry } from '../core/registry.ts'
 import type { DoorContext } from './call-tool.ts'
+import { LONGEST_LINE, longLines } from './long-lines.ts'
 import { toMcpResult } from './mcp-result.ts'
 import { progressNotifier } from './progress.ts'
 import { findTool, type ListedTool } from './tool-list.ts'
@@ -116,12 +117,10 @@ export function answerDirectly(stdin: Readable, output: DirectOutput, client: Di
 
   /** Lines that came together and have not had their turn. */
   let waiting: Buffer[] = []
-  /** A line that comes in pieces is not for us. */
-  let isInLine = false
+  const long = longLines(pass, id => write(tooLong(id)))
   const begin = (piece: Buffer): void => {
-    const isWhole = piece.at(-1) === LINE_FEED
-    if (isInLine || !isWhole || !take(piece)) pass(piece)
-    isInLine = !isWhole
+    if (long.take(piece)) return
+    if (!take(piece)) pass(piece)
   }
   let isTurn = false
   // Most calls wait for nothing and end within their turn. All of a burst at once, and each would end when the last one
@@ -144,6 +143,7 @@ export function answerDirectly(stdin: Readable, output: DirectOutput, client: Di
   }
   const onEnd = (): void => {
     for (const piece of waiting.splice(0)) begin(piece)
+    long.end()
     rest.end()
   }
   const onDrain = (): void => void stdin.resume()
@@ -257,8 +257,14 @@ function internalError(id: string | number, error: unknown): object {
   return { jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message } }
 }
 
+function tooLong(id: string | number | null): object {
+  const message = `The message is longer than ${LONGEST_LINE / 1_000_000} MB. It was not read.`
+  return { jsonrpc: '2.0', id, error: { code: INVALID_REQUEST, message } }
+}
+
 /** JSON-RPC 2.0, section 5.1. */
 const INTERNAL_ERROR = -32_603
+const INVALID_REQUEST = -32_600
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
