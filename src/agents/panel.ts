@@ -132,7 +132,8 @@ function read<Content extends { readonly name?: string | undefined }>(
   if (!result.success) {
     const [issue] = result.error.issues
     const place = issue?.path.join('.') ?? ''
-    const kind = place === '' ? `a panel of the kind '${String(data.kind ?? 'ai')}'` : place
+    const kind =
+      place === '' ? `a panel of the kind '${typeof data.kind === 'string' ? data.kind : 'ai'}'` : place
     throw broken(file, `${kind}: ${issue?.message ?? ''}`)
   }
   const { name: said, ...rest } = result.data

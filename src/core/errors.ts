@@ -52,8 +52,15 @@ export class ProviderUnavailable extends Error {
 export function toToolError(error: unknown): ToolError {
   if (error instanceof ToolError) return error
   if (isSystemError(error)) return fromSystemError(error)
-  const message = error instanceof Error ? error.message : String(error)
-  return new ToolError('failed', message || 'The tool failed without an explanation.', { cause: error })
+  return new ToolError('failed', messageOf(error) || 'The tool failed without an explanation.', {
+    cause: error,
+  })
+}
+
+/** Tools of others throw anything. */
+function messageOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error)
+  return 'message' in error && typeof error.message === 'string' ? error.message : ''
 }
 
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
@@ -79,6 +86,11 @@ function fromSystemError(error: NodeJS.ErrnoException): ToolError {
     case 'EPERM':
       return new ToolError('failed', `The operating system refused access${where}`, {
         hint: 'Check the owner and mode of the file.',
+        cause: error,
+      })
+    case 'ENAMETOOLONG':
+      return new ToolError('invalid_input', 'The path is too long.', {
+        hint: 'A name has at most 255 bytes, a path 4095.',
         cause: error,
       })
     case 'ENOSPC':

@@ -14,11 +14,7 @@ type WriteAction = (typeof WRITE_ACTIONS)[number]
 
 const input = () =>
   z.object({
-    action: z
-      .enum([...READ_ACTIONS, ...WRITE_ACTIONS], {
-        error: issue => `Unknown git action: ${String(issue.input)}`,
-      })
-      .describe('What to do. There is no push.'),
+    action: z.enum([...READ_ACTIONS, ...WRITE_ACTIONS]).describe('What to do. There is no push.'),
     args: z
       .object({
         files: z.array(z.string().min(1)).max(500).optional().describe('add: files to stage'),
