@@ -86,7 +86,7 @@ function acquire(path: string, depth: number): FileLock | undefined {
     }
     return undefined
   } finally {
-    unlinkSync(draft)
+    rmSync(draft, { force: true })
   }
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createRoute } from '@hono/zod-openapi'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
@@ -87,6 +88,12 @@ export function createApp(parts: ServerParts): App {
       },
     }),
   )
+  // Every body is JSON. What is not UTF-8 would become other characters, unnoticed: another path or another content.
+  api.use('*', async ({ req: { raw } }, next) => {
+    if (raw.body !== null && !isUtf8(await raw.clone().arrayBuffer()))
+      throw new HttpProblem(400, 'invalid_input', 'The body is not UTF-8.')
+    await next()
+  })
   api.use('*', async (_, next) => {
     await parts.config.check()
     await next()

@@ -127,11 +127,41 @@ describe('every route of the OpenAPI document', () => {
     }
   })
 
+  test('takes no body that is not UTF-8, wherever the bytes are', async () => {
+    const headers = { authorization: `Bearer ${tokenFor('read', 'run')}`, 'content-type': 'application/json' }
+    const input = Buffer.concat([
+      Buffer.from('{"tool":"read_file","input":{"path":"a'),
+      Buffer.from([0xff]),
+      Buffer.from('"}}'),
+    ])
+    const message = Buffer.concat([
+      Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"'),
+      Buffer.from([0xe9]),
+      Buffer.from('"}}'),
+    ])
+    for (const [path, body] of [
+      ['/api/calls', input],
+      ['/mcp', message],
+    ] as const) {
+      const response = await app.request(`${ORIGIN}${path}`, {
+        method: 'POST',
+        headers: { host: '127.0.0.1:4000', accept: 'application/json, text/event-stream', ...headers },
+        body,
+      })
+      expect([path, response.status, await response.text()]).toEqual([
+        path,
+        400,
+        expect.stringContaining('not UTF-8'),
+      ])
+    }
+  })
+
   test('answers malformed and oversized bodies with a problem', async () => {
     const token = tokenFor('read', 'run', 'approve', 'admin')
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     for (const { method, path } of (await routes()).filter(each => ['POST', 'PUT'].includes(each.method))) {
-      for (const body of ['{', '[]', '"x"', `{"a":${'['.repeat(50)}`]) {
+      const notUtf8 = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')])
+      for (const body of ['{', '[]', '"x"', `{"a":${'['.repeat(50)}`, notUtf8]) {
         const response = await app.request(`${ORIGIN}${path}`, {
           method,
           headers: { host: '127.0.0.1:4000', ...headers },

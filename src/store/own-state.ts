@@ -26,10 +26,19 @@ export function setForeignAside(places: Places, workspace: string): string[] {
   // Looked at again: another Kogu that starts at this moment marks the folder before it writes anything else.
   if (found.length === 0 || isOwnState(places, workspace)) return []
   const aside = join(places.state, `foreign-${Date.now()}`)
-  mkdirSync(aside, { mode: 0o700 })
-  for (const folder of found) renameSync(folder, join(aside, basename(folder)))
+  mkdirSync(aside, { mode: 0o700, recursive: true })
+  for (const folder of found) putAside(folder, aside)
   markState(places, workspace)
   return [`What ${places.state} held was not written by this Kogu, so it was moved to ${aside} and not used.`]
+}
+
+function putAside(folder: string, aside: string): void {
+  try {
+    renameSync(folder, join(aside, basename(folder)))
+  } catch (error) {
+    // Another Kogu that starts at this moment was faster.
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
+  }
 }
 
 function believed(places: Places): string[] {

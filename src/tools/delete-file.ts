@@ -53,7 +53,7 @@ export const deleteFile = defineTool({
       .catch(explainMissing(path, context))
       .catch(namePath(path, context))
       .catch(error => {
-        throw withCommand(error, context.files.resolve(path), shown)
+        throw withAdvice(error, context.files.resolve(path), shown)
       })
     const files = effects.filter(effect => effect.entry !== 'directory').length
     const count = effects.length > 1 ? ` (${counted(files, 'file')})` : ''
@@ -74,8 +74,8 @@ async function hasContent(path: string, { files }: ToolContext): Promise<boolean
   return beside.find(entry => entry.name === basename(absolute))?.kind !== 'link'
 }
 
-/** A pipe, socket or device has no content that undo could keep: deleting it is left to a command. */
-function withCommand(error: unknown, absolute: string, shown: string): unknown {
+/** A pipe, socket or device has no content that undo could keep: no tool deletes it, nor does a command on its layer. */
+function withAdvice(error: unknown, absolute: string, shown: string): unknown {
   if (!(error instanceof ToolError) || error.code !== 'invalid_input') return error
   const stat = lstatSync(absolute, { throwIfNoEntry: false })
   if (stat === undefined || stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()) return error
@@ -83,6 +83,6 @@ function withCommand(error: unknown, absolute: string, shown: string): unknown {
   return new ToolError(
     'invalid_input',
     `${shown} is a pipe, socket or device: undo could not bring it back.`,
-    { hint: `Delete it with run_command: rm ${quoted}`, cause: error },
+    { hint: `A person can delete it: rm ${quoted}`, cause: error },
   )
 }

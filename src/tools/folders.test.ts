@@ -88,7 +88,7 @@ test('a pipe is not deleted, and the command for it is named', async () => {
   execFileSync('mkfifo', [bench.at("it's a pipe")])
   await expect(bench.call(deleteFile, { path: "it's a pipe" })).rejects.toMatchObject({
     code: 'invalid_input',
-    hint: `Delete it with run_command: rm '${bench.root}/it'\\''s a pipe'`,
+    hint: `A person can delete it: rm '${bench.root}/it'\\''s a pipe'`,
   })
 })
 

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { tryLock } from '../../src/core/lock-file.ts'
 import { recoverOverlays } from '../../src/sandbox/layer/overlay-commit.ts'
 import { createPathLocks } from '../../src/workspace/files/path-locks.ts'
 import { openTestRuntime } from '../support/runtime.ts'
@@ -40,6 +41,21 @@ test('a layer that another Kogu is just making is left alone', async () => {
   mkdirSync(join(directory, 'draft-x'), { recursive: true })
   expect(await recoverOverlays(directory)).toEqual([])
   expect(readdirSync(directory)).toEqual(['draft-x'])
+})
+
+test('the draft of a layer whose process died goes with the next start, whatever the clock says', async () => {
+  const kogu = await openTestRuntime()
+  onTestFinished(() => kogu.close())
+  const directory = join(kogu.workspace, 'overlays')
+  for (const name of ['draft-dead', 'draft-later', 'draft-alive'])
+    mkdirSync(join(directory, name), { recursive: true })
+  writeFileSync(join(directory, 'draft-dead/lock'), '999999999 1 gone/gone 00')
+  const lock = tryLock(join(directory, 'draft-alive/lock'))
+  const tomorrow = Date.now() / 1000 + 86_400
+  for (const name of ['draft-later', 'draft-alive']) utimesSync(join(directory, name), tomorrow, tomorrow)
+  expect(await recoverOverlays(directory)).toEqual([])
+  expect(readdirSync(directory)).toEqual(['draft-alive'])
+  lock?.release()
 })
 
 test('a layer that a killed Kogu was about to remove is removed, and nothing is told', async () => {

@@ -1,10 +1,16 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import * as z from 'zod'
+import { ToolError } from '../../core/errors.ts'
 import { PROCESS_FIELDS } from '../../core/processes.ts'
 import { toShellLine } from '../../core/shell-words.ts'
 import { type AnyTool, defineTool } from '../../core/tool.ts'
+import { toLine } from '../../core/visible.ts'
 import { toProcessOutput } from '../process-output.ts'
 
 const TIMEOUT_MS = 120_000
+/** A filter that does not end by then does not end. */
+const QUERY_MS = 20_000
 
 /** A program under a name of its own: its arguments one by one, judged and sandboxed like any command line. */
 export function programTool(name: string, program: string, description: string): AnyTool {
@@ -40,6 +46,8 @@ export function jqTool(program: string): AnyTool {
       ...(path === undefined ? [] : [path.startsWith('-') ? `./${path}` : path]),
     ],
     toStdin: ({ json, path }) => (path === undefined ? (json ?? 'null') : undefined),
+    file: ({ path }) => path,
+    timeoutMs: QUERY_MS,
   })
 }
 
@@ -50,12 +58,15 @@ interface Definition<Shape extends z.ZodRawShape> {
   input: () => z.ZodObject<Shape>
   toWords(input: z.output<z.ZodObject<Shape>>): readonly string[]
   toStdin(input: z.output<z.ZodObject<Shape>>): string | undefined
+  /** The file that it reads. */
+  file?(input: z.output<z.ZodObject<Shape>>): string | undefined
+  readonly timeoutMs?: number
 }
 
 function commandTool<Shape extends z.ZodRawShape>(
   name: string,
   description: string,
-  { input, toWords, toStdin }: Definition<Shape>,
+  { input, toWords, toStdin, file, timeoutMs = TIMEOUT_MS }: Definition<Shape>,
 ): AnyTool {
   return defineTool({
     name,
@@ -66,7 +77,8 @@ function commandTool<Shape extends z.ZodRawShape>(
     input,
     output: PROCESS_FIELDS,
     access: given => [{ kind: 'execute', command: toShellLine(toWords(given)) }],
-    async run(given, { processes }) {
+    async run(given, { processes, cwd }) {
+      refuseEndless(file?.(given), cwd)
       const words = toWords(given)
       const command = toShellLine(words)
       const stdin = toStdin(given)
@@ -74,10 +86,17 @@ function commandTool<Shape extends z.ZodRawShape>(
       const result = await processes.run({
         command,
         words,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs,
         ...(stdin === undefined ? {} : { stdin }),
       })
       return toProcessOutput(command, result, performance.now() - started)
     },
   })
+}
+
+/** A pipe or a device may never come to an end. */
+function refuseEndless(path: string | undefined, cwd: string): void {
+  const stat = path === undefined ? undefined : statSync(resolve(cwd, path), { throwIfNoEntry: false })
+  if (path === undefined || stat === undefined || stat.isFile() || stat.isDirectory()) return
+  throw new ToolError('invalid_input', `${toLine(path)} is a pipe, socket or device, not a file.`)
 }

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError, ToolError } from '../../core/errors.ts'
-import { tryLock } from '../../core/lock-file.ts'
+import { isLocked, tryLock } from '../../core/lock-file.ts'
 import { identityOf } from '../../core/made-here.ts'
 import { lookAt } from '../../core/real-path.ts'
 import { writeWhole } from '../../core/write-whole.ts'
@@ -115,11 +115,15 @@ function removeAbandoned(folder: string): void {
   }
 }
 
-/** Nothing is in it but a lock; making one takes less than a millisecond. */
+/**
+ * Nothing is in it but a lock, and making one takes less than a millisecond. Without a lock only its time tells, which is
+ * that of another clock when the clock was set back.
+ */
 function removeOldDraft(folder: string): void {
   const stat = lstatSync(folder, { throwIfNoEntry: false })
-  if (stat !== undefined && Date.now() - stat.mtimeMs > 60_000)
-    rmSync(folder, { recursive: true, force: true })
+  if (stat === undefined || isLocked(join(folder, 'lock'))) return
+  const isOld = Math.abs(Date.now() - stat.mtimeMs) > 60_000
+  if (isOld || existsSync(join(folder, 'lock'))) rmSync(folder, { recursive: true, force: true })
 }
 
 /** False when its owner lives, or another Kogu that starts at the same moment has settled it and it is gone. */

@@ -14,7 +14,11 @@ type WriteAction = (typeof WRITE_ACTIONS)[number]
 
 const input = () =>
   z.object({
-    action: z.enum([...READ_ACTIONS, ...WRITE_ACTIONS]).describe('What to do. There is no push.'),
+    action: z
+      .enum([...READ_ACTIONS, ...WRITE_ACTIONS], {
+        error: ({ input }) => (typeof input === 'string' ? `Unknown git action: ${input}` : undefined),
+      })
+      .describe('What to do. There is no push.'),
     args: z
       .object({
         files: z.array(z.string().min(1)).max(500).optional().describe('add: files to stage'),

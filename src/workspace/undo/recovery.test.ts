@@ -217,3 +217,20 @@ test('a record that was cut short in the middle of a line is read as far as it g
   expect(await recover()).toEqual({ completed: 0, dropped: 1, problems: [] })
   expect(readdirSync(workspace.root)).toEqual(['.kogu'])
 })
+
+test('several that start at once recover what several dead ones left, each record once, and none of them fails', async () => {
+  // Some take long: who recovers one of them comes late to the others.
+  const sizes = [1, 60, 1, 60, 1, 60, 1, 60]
+  for (const [owner, size] of sizes.entries()) {
+    await leaveBehind(record => {
+      for (let number = 0; number < size; number += 1) {
+        const path = at(`${owner}-${number}`)
+        writeFileSync(path, 'new')
+        record.add({ change: 'created', path, entry: 'file', after: state('new') ?? NOTHING })
+      }
+    })
+  }
+  const reports = await Promise.all([recover(), recover(), recover()])
+  expect(reports.reduce((sum, { completed }) => sum + completed, 0)).toBe(sizes.length)
+  expect(listCalls(workspace.undo).flatMap(({ records }) => records)).toHaveLength(sizes.length)
+})

@@ -59,7 +59,9 @@ export async function recoverWorkspace(store: UndoStore, locksDirectory: string)
     const lock = tryLock(ownerPath(store.places, owner))
     if (lock === undefined) continue
     try {
-      for (const name of names.filter(each => each.endsWith(`${owner}.jsonl`))) {
+      // Looked at again: another process that starts now may have recovered them before we got the lock.
+      const left = readdirSync(store.places.pending)
+      for (const name of left.filter(each => each.endsWith(`${owner}.jsonl`))) {
         await recoverFile(store, join(store.places.pending, name), { report, restored })
       }
     } finally {
