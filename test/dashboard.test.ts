@@ -204,7 +204,8 @@ describe.skipIf(noBrowser !== '')(`the dashboard${noBrowser}`, () => {
       return (await dashboard.send<{ question: string }>('POST', '/api/calls', call)).question
     }
     const first = [await ask('first.txt'), await ask('second.txt')]
-    const page = await open('/approvals?run=read-together')
+    // Runs that a caller names are its own: here those of the signed-in person.
+    const page = await open('/approvals?run=person.read-together')
     await page.getByRole('button', { name: 'Approve 2 once' }).waitFor()
     const late = await ask('late.txt')
     await page.getByText('1 more approval has arrived.').waitFor()
