@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toEnvironment } from '../src/config/environment.ts'
@@ -515,3 +524,24 @@ function treeOf(folder: string): Record<string, string> {
     }),
   )
 }
+
+describe.skipIf(noSandbox !== '')(`hard links${noSandbox}`, () => {
+  test('that a line parts are named in the question and in the result', async () => {
+    const asked = answering(YES)
+    const kogu = await open('', asked)
+    linkSync(join(kogu.workspace, 'src/a.js'), join(kogu.workspace, 'src/other.js'))
+    const parted = 'No longer a hard link; the old content stays under the other names: src/a.js'
+    const { text } = await run(kogu, 'echo new > src/a.js')
+    expect(JSON.stringify(asked.questions)).toContain(parted)
+    expect(text).toContain(parted)
+    expect(readFileSync(join(kogu.workspace, 'src/other.js'), 'utf8')).toContain('let a = 1')
+  })
+
+  test('that a line makes and writes stay links, and nothing is said', async () => {
+    const kogu = await open('', answering(YES))
+    const { text } = await run(kogu, 'ln src/a.js src/other.js; echo new > src/a.js')
+    expect(text).not.toContain('hard link')
+    const [one, other] = ['src/a.js', 'src/other.js'].map(path => statSync(join(kogu.workspace, path)))
+    expect([other?.ino, other?.nlink]).toEqual([one?.ino, 2])
+  })
+})

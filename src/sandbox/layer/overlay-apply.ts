@@ -114,8 +114,7 @@ export async function applyJournal(folder: string, journal: Journal): Promise<Di
     const from = join(upper, step.path)
     // Moved already, before a kill.
     if (lstatSync(from, { throwIfNoEntry: false }) === undefined) return
-    displaced.push(...makeWay(places, step))
-    moveIn(from, places.at(step.path), step.mode)
+    moveIn(from, places.at(step.path), step.mode, () => displaced.push(...makeWay(places, step)))
   })
   await each(journal.touch, ({ path, modifiedMs }) => setTime(places.at(path), modifiedMs))
   // Last, and children first: a folder may be one that nobody may write to.
@@ -226,17 +225,23 @@ export function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-function moveIn(from: string, to: string, mode: number): void {
+/**
+ * `lastLook` comes right before the rename, with nothing between them: a file that an editor renames into place after it
+ * would be lost. To close that for good needs renameat2(RENAME_EXCHANGE), which Node does not have.
+ */
+function moveIn(from: string, to: string, mode: number, lastLook: () => void): void {
   const stat = lstatSync(from)
   // A program that runs with its owner's rights is for a person to make, not for a command.
   if (stat.isFile() && (stat.mode & 0o7777) !== mode) chmodSync(from, mode)
   try {
+    lastLook()
     renameSync(from, to)
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'EXDEV' || !stat.isFile()) throw error
     const draft = `${to}.kogu-${process.pid}`
     copyFileSync(from, draft)
     utimesSync(draft, stat.atime, stat.mtime)
+    lastLook()
     renameSync(draft, to)
     rmSync(from)
   }

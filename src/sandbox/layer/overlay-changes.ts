@@ -27,6 +27,8 @@ export interface OverlayEntry {
   readonly mode: number
   readonly size: number
   readonly modifiedMs: number
+  /** How many names the file has, where that is more than one. */
+  readonly names?: number
   /** When the entry last changed in any way; nobody can set it back. */
   readonly changedMs: number
   /** Target of a link. */
@@ -242,7 +244,8 @@ function toEntry(root: string, path: string, stat: Stats): OverlayEntry | null {
   const { ino, size } = stat
   const seen = { ino, mode: stat.mode & 0o1777, modifiedMs: stat.mtimeMs, changedMs: stat.ctimeMs }
   if (stat.isDirectory()) return { entry: 'directory', size: 0, ...seen }
-  if (stat.isFile()) return { entry: 'file', size, ...seen }
+  const names = stat.nlink > 1 ? { names: stat.nlink } : {}
+  if (stat.isFile()) return { entry: 'file', size, ...seen, ...names }
   if (!stat.isSymbolicLink()) return null
   return { entry: 'link', size, target: readlinkSync(join(root, path)), ...seen }
 }

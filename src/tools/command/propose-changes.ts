@@ -9,6 +9,7 @@ import { summarizeDiff } from '../../core/unified-diff.ts'
 import { toLine } from '../../core/visible.ts'
 import { isAtOrBelow } from '../../sandbox/layer/overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from '../../sandbox/layer/overlay-changes.ts'
+import { few } from '../../sandbox/layer/overlay-commit.ts'
 import { viewLayer } from './layer-view.ts'
 import { leavingLinks } from './leaving-links.ts'
 import { describeChanges, refusalOf } from './record-changes.ts'
@@ -24,9 +25,10 @@ export async function proposeChanges(
   note?: string,
 ): Promise<ProposedChanges> {
   const { workspace, upper } = changes
+  const notes = [...(note === undefined ? [] : [note]), ...describeLinks(changes)]
   const effects = await describeChanges(changes)
   const show = (unreadable: ReadonlySet<string>): ShownChanges =>
-    showChanges(effects, { workspace, upper, unreadable, note })
+    showChanges(effects, { workspace, upper, unreadable, notes })
   const all = show(new Set())
   return {
     layer: basename(dirname(upper)),
@@ -37,6 +39,21 @@ export async function proposeChanges(
     summary: all.summary,
     preview: unreadable => (unreadable.size === 0 ? all : show(unreadable)).text,
   }
+}
+
+/**
+ * A file of the layer takes the place of one name. To write into the old file instead would change what lies under its
+ * other names, which may be outside the workspace.
+ */
+export function describeLinks({ changes }: OverlayChanges): string[] {
+  const written = Map.groupBy(
+    changes.filter(({ change, before }) => change === 'changed' && (before?.names ?? 1) > 1),
+    ({ before }) => before?.ino,
+  )
+  const parted = [...written.values()].filter(all => all.length < (all[0]?.before?.names ?? 1)).flat()
+  if (parted.length === 0) return []
+  const names = few(parted.map(({ path }) => toLine(path)))
+  return [`No longer a hard link; the old content stays under the other names: ${names}`]
 }
 
 /** The first change that no answer could let through, as the rest of a sentence. */
@@ -79,8 +96,8 @@ const LARGEST_TEXT = 512 * 1024
 const LONGEST_DIFF = 8 * LARGEST_TEXT
 
 interface Sides {
-  /** What is not in the question, in one line. */
-  readonly note?: string | undefined
+  /** What the rows do not show, a line each. */
+  readonly notes: readonly string[]
   readonly workspace: string
   readonly upper: string
   readonly unreadable: ReadonlySet<string>
@@ -109,7 +126,7 @@ function showChanges(effects: readonly Effect[], sides: Sides): ShownChanges {
     ...kept.map(each => row(each, sides)),
     ...(gone.length === 0 ? [] : ['Deleted:']),
     ...gone.map(({ effect }) => `  ${toLine(relative(sides.workspace, effect.path))}`),
-    ...(sides.note === undefined ? [] : [sides.note]),
+    ...sides.notes,
     ...(rows.some(isUnshown) ? [`What is not shown can be read in ${toLine(sides.upper)}`] : []),
   ]
   return { summary, text: `${lines.join('\n')}\n\n${rows.map(({ diff }) => diff).join('')}`.trimEnd() }

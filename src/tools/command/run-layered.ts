@@ -24,6 +24,7 @@ import type { SandboxCommand, SandboxResult } from '../../sandbox/walls/sandbox.
 import { describeOutput, type SplitChanges, splitOutput } from './build-output.ts'
 import type { CommandParts } from './parts.ts'
 import {
+  describeLinks,
   hardRefusal,
   MOST_CHANGES,
   MOST_OF_NAMES,
@@ -142,6 +143,8 @@ interface Settled {
   readonly effects: readonly Effect[]
   readonly displaced: readonly Displaced[]
   readonly notKept?: NotKept
+  /** What became of hard links, in sentences. */
+  readonly links?: readonly string[]
   /** What became of output that nobody was asked about. */
   readonly note?: string
 }
@@ -243,7 +246,10 @@ function joinChanges(all: OverlayChanges, one: OverlayChanges, other: OverlayCha
   }
 }
 
-function notesOf({ notKept, displaced, effects, note }: Settled, { workspace }: CommandParts): string[] {
+function notesOf(
+  { notKept, displaced, effects, note, links = [] }: Settled,
+  { workspace }: CommandParts,
+): string[] {
   const refused =
     notKept === undefined || notKept.effects.length === 0
       ? notKept === undefined
@@ -251,7 +257,8 @@ function notesOf({ notKept, displaced, effects, note }: Settled, { workspace }: 
         : [`Its changes were not kept: ${notKept.reason}`]
       : [`Its changes were not kept: ${notKept.reason} It had ${listed(notKept.effects, workspace)}.`]
   const aside = note === undefined ? [] : [note]
-  return [...refused, ...aside, ...displaced.map(describeDisplaced), ...describeLost(effects, workspace)]
+  const theirs = displaced.map(describeDisplaced)
+  return [...refused, ...aside, ...links, ...theirs, ...describeLost(effects, workspace)]
 }
 
 /** Nothing that it did is to stay. */
@@ -304,7 +311,7 @@ async function commit(
     const target = recordChanges(record, context.permit, changes, effects)
     const displaced = await parts.locks().hold(filesOf(changes), () => commitOverlay(changes, target))
     context.reportEffects(effects)
-    return { effects, displaced }
+    return { effects, displaced, links: describeLinks(changes) }
   } catch (error) {
     // Refused or in conflict: nothing was changed. Otherwise the next start needs both to finish what was begun.
     if (!isDecided(changes)) {
