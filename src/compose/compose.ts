@@ -27,6 +27,7 @@ import { createProcesses, type SandboxProcesses } from '../sandbox/processes/pro
 import { findUsableSystem } from '../sandbox/walls/detect-usable.ts'
 import { socketFolders } from '../sandbox/walls/host-sockets.ts'
 import { createSandbox, type Sandbox } from '../sandbox/walls/sandbox.ts'
+import { digestWith } from '../store/audit/input-digest.ts'
 import { openAuditLog } from '../store/audit/log.ts'
 import { openGrantsFile } from '../store/grants-file.ts'
 import { markState } from '../store/own-state.ts'
@@ -332,7 +333,7 @@ async function createParts(
         }),
       openProcesses: (context, tool) => openToolProcesses(commands, context, tool),
       redactor,
-      digest: seal.digest,
+      digestInput: digestWith(seal),
     },
     async close() {
       await registry.close()

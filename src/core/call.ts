@@ -108,8 +108,8 @@ export interface CallRuntime {
   /** Processes for one call: sandboxed, and only what was judged. */
   openProcesses(context: ProcessContext, tool: string): ToolProcesses
   readonly redactor: Redactor
-  /** By the key of the workspace. */
-  digest(text: string): string
+  /** By the key of the workspace. Undefined for what is no JSON, which no tool takes. */
+  digestInput(input: unknown): string | undefined
 }
 
 export interface CallFiles {

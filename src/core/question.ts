@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto'
-import { lstatSync } from 'node:fs'
 import type { CallSummary, Question, QuestionSubject } from './approval.ts'
 import type { Call, CallRuntime, Prepared } from './call.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { partsOf } from './diff-parts.ts'
 import { fileState } from './file-state.ts'
+import { lookAt, realPathOf } from './real-path.ts'
 import { lineage } from './run.ts'
-import { changedPieces, FILE_PIECE, type Judged } from './stored-question.ts'
+import { changedPieces, FILE_PIECE, type Judged, withoutValues } from './stored-question.ts'
 import { toLine } from './visible.ts'
 
 export interface MadeQuestion {
@@ -94,7 +94,10 @@ async function previewOf(
     const context = { cwd: call.cwd, workspace: runtime.workspace, receipts: call.run.receipts }
     const preview = tool.preview?.(input, context)
     if (preview === undefined) return {}
-    if (unreadable.size > 0) return { preview: await describeUnreadable([...unreadable], input) }
+    if (unreadable.size > 0)
+      return {
+        preview: await describeUnreadable([...unreadable], withoutValues(input, tool.unrecorded ?? [])),
+      }
     const parts = partsOf(preview).length
     const isDivisible = parts > 1 && tool.leaveOut?.(input, new Set([0]), context) !== undefined
     return { preview, ...(isDivisible ? { parts } : {}) }
@@ -104,41 +107,26 @@ async function previewOf(
   }
 }
 
-/**
- * A preview shows what a file holds, to whoever may look at the question. So it is judged as a read by the same run: a file
- * that could not simply be read is not shown.
- */
+/** A preview shows what a file holds, so it is a read by the same run: what that could not simply read is not shown. */
 async function unreadableOf(
   { permissions, registry }: CallRuntime,
   { request, changes }: Prepared,
 ): Promise<ReadonlySet<string>> {
-  const {
-    tool,
-    names: toolNames,
-    risk,
-  } = registry.candidates('read_file').at(-1) ?? { ...request, names: request.toolNames }
-  const isReadable = async (paths: readonly string[]): Promise<boolean> => {
-    const access = paths.map(path => ({ kind: 'file_read', path }) as const)
-    const read = { ...request, tool, toolNames, risk, input: { path: paths[0] }, access }
-    return (await permissions.judge(read)).decision.outcome === 'allow'
-  }
-  const changed =
-    changes?.effects.flatMap(({ entry, path }) => (entry === 'file' ? [path] : [])) ??
-    request.access.flatMap(each =>
-      each.kind === 'file_write' || each.kind === 'file_delete' ? [each.path] : [],
-    )
-  const paths = [...new Set(changed)].filter(path => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
-  if (paths.length === 0 || (await isReadable(paths))) return new Set()
-  const unreadable = new Set<string>()
-  for (const path of paths) if (!(await isReadable([path]))) unreadable.add(path)
-  return unreadable
+  const reader = registry.candidates('read_file').at(-1)
+  const as = reader === undefined ? {} : { tool: reader.tool, toolNames: reader.names, risk: reader.risk }
+  const { permit } = await permissions.judge({ ...request, ...as, access: [] })
+  const written = changes?.effects ?? request.access.filter(each => /^file_(?:write|delete)$/.test(each.kind))
+  const paths = written.flatMap(each =>
+    'path' in each && lookAt(each.path) !== undefined ? [each.path] : [],
+  )
+  return new Set(paths.filter(path => !permit.mayRead(realPathOf(path))))
 }
 
 /** The input is all that tells what the change is. */
-async function describeUnreadable(paths: readonly string[], input: unknown): Promise<string> {
+async function describeUnreadable(paths: readonly string[], input: object): Promise<string> {
   const lines = paths.map(async path => {
-    const size = lstatSync(path, { throwIfNoEntry: false })?.size
-    return `${toLine(path)} (${size} bytes, digest ${await fileState(path)}): reading it is not allowed, so its content is not shown`
+    const facts = `${lookAt(path)?.size} bytes, digest ${await fileState(path)}`
+    return `${toLine(path)} (${facts}): reading it is not allowed, so its content is not shown`
   })
   return `${(await Promise.all(lines)).join('\n')}\n\n${JSON.stringify(input, null, 2)}`
 }

@@ -1,5 +1,4 @@
 import type { Call, CallResult, CallRuntime, Progress } from './call.ts'
-import { canonicalJson } from './canonical-json.ts'
 import { ToolError } from './errors.ts'
 import { withoutValues } from './stored-question.ts'
 import type { AnyTool } from './tool.ts'
@@ -7,32 +6,18 @@ import type { AnyTool } from './tool.ts'
 /** Written before anything runs. */
 export function recordStarted(runtime: CallRuntime, call: Call): void {
   const { agent } = call.run.authority
+  const inputDigest = runtime.digestInput(call.input)
   runtime.audit.record({
     type: 'call-started',
     call: call.id,
     run: call.run.id,
     tool: call.tool,
     input: recordedInput(runtime, call),
-    ...digestOf(runtime, call),
+    ...(inputDigest === undefined ? {} : { inputDigest }),
     caller: call.caller,
     ...(agent === undefined ? {} : { agent }),
     cwd: call.cwd,
   })
-}
-
-function digestOf({ digest }: CallRuntime, { input }: Call): { inputDigest?: string } {
-  const text = inputText(input)
-  return text === undefined ? {} : { inputDigest: digest(text) }
-}
-
-/** What the digest of an input is made of. Undefined for what is no JSON or nested without end, which no tool takes. */
-export function inputText(input: unknown): string | undefined {
-  try {
-    return canonicalJson(input)
-  } catch {
-    // The call is recorded all the same, and refused when its input is looked at.
-    return undefined
-  }
 }
 
 /** The input without the values that its tool does not want on record; which there were is. */

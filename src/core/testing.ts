@@ -77,7 +77,7 @@ export async function createTestRuntime(options: {
     openFiles: () => ({ files: NO_FILES, effects: [], close: async () => undefined }),
     openProcesses: () => ({ run: () => Promise.reject(new Error('no processes in this test')) }),
     redactor: createRedactor({ values: ['hunter2'] }),
-    digest: text => hash('sha256', text),
+    digestInput: input => hash('sha256', JSON.stringify(input) ?? ''),
   }
   return { runtime, events }
 }

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import type { CallFinished } from '../../core/audit.ts'
 import type { Outcome } from '../../core/decision.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
-import { digestWith, provesInput } from '../../store/audit/input-digest.ts'
+import { digestHere, provesInput } from '../../store/audit/input-digest.ts'
 import { type ReadOptions, readEvents, type StoredEvent } from '../../store/audit/read.ts'
 import { restartAudit } from '../../store/audit/restart.ts'
 import { type LogReport, verifyLogs } from '../../store/audit/verify.ts'
@@ -177,7 +177,7 @@ function proveInput(
   text: string,
 ): number {
   const started = events.find(({ event }) => event.type === 'call-started')?.event
-  const digest = digestWith(sealKey)
+  const digest = digestHere(sealKey)
   const isSame =
     started?.type === 'call-started' && digest !== undefined
       ? provesInput(started, parseInput(text), digest)

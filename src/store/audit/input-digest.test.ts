@@ -6,7 +6,7 @@ import { callTool } from '../../core/call.ts'
 import { createRedactor } from '../../core/redact.ts'
 import { createSeal } from '../../core/seal.ts'
 import { createTestRuntime, testCall } from '../../core/testing.ts'
-import { hasOtherInput, provesInput } from './input-digest.ts'
+import { type DigestInput, digestWith, hasOtherInput, provesInput } from './input-digest.ts'
 import { openAuditLog } from './log.ts'
 import { readEvents, type StoredEvent } from './read.ts'
 import { verifyAudit } from './verify.ts'
@@ -17,12 +17,12 @@ const folder = (): string => {
   return made
 }
 
-async function recorded(inputs: readonly unknown[], digest: (text: string) => string) {
+async function recorded(inputs: readonly unknown[], digest: DigestInput) {
   const root = folder()
   const folders = { directory: join(root, 'audit'), anchorDirectory: join(root, 'anchors') }
   const audit = openAuditLog({ ...folders, redact: createRedactor().perToken })
   const { runtime } = await createTestRuntime({ audit: { record: event => audit.record(event) } })
-  for (const input of inputs) await callTool({ ...runtime, digest }, testCall('echo', input))
+  for (const input of inputs) await callTool({ ...runtime, digestInput: digest }, testCall('echo', input))
   await audit.close()
   const events: StoredEvent[] = []
   for await (const stored of readEvents({ directory: folders.directory })) events.push(stored)
@@ -30,7 +30,7 @@ async function recorded(inputs: readonly unknown[], digest: (text: string) => st
 }
 
 test('what was called is proven by its digest, although the log masks it', async () => {
-  const { digest } = createSeal(join(folder(), 'key'))
+  const digest = digestWith(createSeal(join(folder(), 'key')))
   const input = { text: 'login --password hunter3; cp a b' }
   const { events } = await recorded([input], digest)
   const [stored] = events
@@ -39,11 +39,11 @@ test('what was called is proven by its digest, although the log masks it', async
   expect(JSON.stringify(stored.event.input)).toContain('; cp a b')
   expect(provesInput(stored.event, input, digest)).toBe(true)
   expect(provesInput(stored.event, { text: 'login --password hunter4; cp a b' }, digest)).toBe(false)
-  expect(provesInput(stored.event, input, createSeal(join(folder(), 'key')).digest)).toBe(false)
+  expect(provesInput(stored.event, input, digestWith(createSeal(join(folder(), 'key'))))).toBe(false)
 })
 
 test('an input that is whole in the log is compared with its digest, others are not', async () => {
-  const { digest } = createSeal(join(folder(), 'key'))
+  const digest = digestWith(createSeal(join(folder(), 'key')))
   const deep: unknown = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`)
   const { folders, events } = await recorded(
     [

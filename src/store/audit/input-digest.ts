@@ -1,17 +1,25 @@
 import { existsSync } from 'node:fs'
 import type { CallStarted } from '../../core/audit.ts'
-import { inputText } from '../../core/record-call.ts'
-import { createSeal } from '../../core/seal.ts'
+import { canonicalJson } from '../../core/canonical-json.ts'
+import { createSeal, type Seal } from '../../core/seal.ts'
 
-export type Digest = (text: string) => string
+/** Of an input as it was given, by the key of the workspace. */
+export type DigestInput = (input: unknown) => string | undefined
 
-/** By the key of this workspace, if it has one. */
-export function digestWith(sealKey: string): Digest | undefined {
-  return existsSync(sealKey) ? createSeal(sealKey).digest : undefined
+export function digestWith(seal: Seal): DigestInput {
+  return input => {
+    const text = toText(input)
+    return text === undefined ? undefined : seal.digest(text)
+  }
+}
+
+/** Undefined where there is no key: a log that was copied to another machine. */
+export function digestHere(sealKey: string): DigestInput | undefined {
+  return existsSync(sealKey) ? digestWith(createSeal(sealKey)) : undefined
 }
 
 /** Whether a line of the log holds a whole input, and it is not the one that the call was made with. */
-export function hasOtherInput(line: Buffer, digest: Digest): boolean {
+export function hasOtherInput(line: Buffer, digest: DigestInput): boolean {
   if (!line.includes('"inputDigest":"')) return false
   const event: unknown = JSON.parse(line.toString('utf8'))
   if (!isStarted(event) || isShortened(event.input)) return false
@@ -19,11 +27,17 @@ export function hasOtherInput(line: Buffer, digest: Digest): boolean {
 }
 
 /** Whether the call was made with this input; undefined when the log has no digest of it. */
-export function provesInput(event: CallStarted, input: unknown, digest: Digest): boolean | undefined {
-  const text = inputText(input)
-  return event.inputDigest === undefined || text === undefined
-    ? undefined
-    : digest(text) === event.inputDigest
+export function provesInput(event: CallStarted, input: unknown, digest: DigestInput): boolean | undefined {
+  return event.inputDigest === undefined ? undefined : digest(input) === event.inputDigest
+}
+
+function toText(input: unknown): string | undefined {
+  try {
+    return canonicalJson(input)
+  } catch {
+    // Nested without end: the call is recorded all the same, and refused when its input is looked at.
+    return undefined
+  }
 }
 
 function isStarted(event: unknown): event is CallStarted {

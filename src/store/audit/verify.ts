@@ -1,7 +1,7 @@
 import type { Places } from '../places.ts'
 import { type Anchor, listAnchors, readAnchor } from './anchors.ts'
 import { ChainCheck, type Problem } from './chain.ts'
-import { type Digest, digestWith, hasOtherInput } from './input-digest.ts'
+import { type DigestInput, digestHere, hasOtherInput } from './input-digest.ts'
 import { NO_HASH, parseStamp } from './line.ts'
 import type { Folders, Head } from './segment.ts'
 import { listSegments, readForward, segmentPath } from './segment-files.ts'
@@ -52,7 +52,7 @@ export async function verifyLogs({
   sealKey,
 }: Pick<Places, 'logs' | 'sealKey'>): Promise<VerifyReport & { logs: LogReport[] }> {
   const reports: LogReport[] = []
-  const digest = digestWith(sealKey)
+  const digest = digestHere(sealKey)
   for (const log of logs)
     reports.push({ directory: log.directory, ...(await verifyAudit({ ...log, digest })) })
   return {
@@ -71,7 +71,7 @@ export async function verifyLogs({
 
 export interface VerifyOptions extends Folders {
   /** By the key of the workspace the log was written in; without it, inputs are not compared with their digests. */
-  readonly digest?: Digest | undefined
+  readonly digest?: DigestInput | undefined
 }
 
 /** Checks the whole log, one segment after another, without holding it in memory. */
