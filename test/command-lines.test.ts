@@ -49,9 +49,11 @@ describe.skipIf(noSandbox !== '')(`run_command, line by line${noSandbox}`, () =>
     await leave('mkfifo $f')
     await leave('mkdir -p $f/x')
     await leave(`ln -s ${secret} $f`)
-    await leave(`printf '${box.workspace}/nowhere\\nGOOD=1\\0GOFLAGS=-x\\0npm_config_x=1\\0' > $f`)
+    await leave(
+      `export GOOD=1; printf '${box.workspace}/nowhere\\nGOOD=1\\0FORGED=1\\0GOFLAGS=-x\\0npm_config_x=1\\0' > $f`,
+    )
     expect((await inRun('pwd; env')).data.stdout).toMatch(/^\/.*\/work\n/)
-    expect((await inRun('env')).data.stdout).not.toMatch(/STOLEN|GOFLAGS|npm_config/)
+    expect((await inRun('env')).data.stdout).not.toMatch(/STOLEN|FORGED|GOFLAGS|npm_config/)
     expect((await inRun('env')).data.stdout).toContain('GOOD=1')
   })
 
