@@ -179,9 +179,12 @@ function stricterMode(current: unknown, proposed: unknown): unknown {
   return proposed === 'ask' && current !== 'read-only' ? proposed : current
 }
 
-/** The values from the strictest to the loosest. */
+/** The values from the strictest to the loosest. Of a setting that is not set, only the strictest one is certain. */
 function firstOf(order: readonly unknown[]): Combine {
-  return (current, proposed) => order.find(value => value === current || value === proposed)
+  return (current, proposed) =>
+    current === undefined && proposed !== order[0]
+      ? undefined
+      : order.find(value => value === current || value === proposed)
 }
 
 function smaller(current: unknown, proposed: unknown): unknown {
