@@ -124,7 +124,8 @@ function judgeItem(
   const rules = item.kind === 'tool' ? toolRules : own
   const strictest = pickStrictest(rules.filter(rule => !rule.onlyTightens))
   // A rule for the whole tool covers items without a rule of their own.
-  const general = strictest === undefined && !item.derived ? pickAllow(toolRules) : undefined
+  const general =
+    strictest === undefined && !item.derived ? toolRules.find(rule => rule.decision === 'allow') : undefined
   const settled = stricterOf(
     toVerdict(strictest ?? general, context.mode) ?? fallback,
     toVerdict(pickStrictest(rules.filter(rule => rule.onlyTightens)), context.mode),
@@ -170,10 +171,6 @@ function stricterOf(own: Verdict, added: Verdict | undefined): Verdict {
     ...(weight(added) >= weight(own) ? added : own),
     always: own.always === true || added.always === true,
   }
-}
-
-function pickAllow(rules: readonly Rule[]): Rule | undefined {
-  return rules.find(rule => rule.decision === 'allow')
 }
 
 function toVerdict(rule: Rule | undefined, mode: Mode): Verdict | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Mode } from '../core/decision.ts'
 import { analyzeCommand } from './commands/analyze.ts'
-import { loadCorpus } from './commands/corpus/load.ts'
+import { loadCorpus } from './commands/corpus/testing.ts'
 import type { RuleDefinition } from './rules/rules.ts'
 import { createTestEngine, type TestEngine } from './testing.ts'
 

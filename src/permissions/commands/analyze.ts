@@ -2,9 +2,7 @@
  * From a command line to what it would do. Pure: no file system, no clock, no environment. The order: text checks,
  * parse, walk, whole-line rules, and at the end the one invariant: a line is safe exactly when it has a plan.
  */
-import { parse } from 'unbash'
 import { checkForkBombs } from './fork-bombs.ts'
-import { guardLine, rawForbidden } from './guard.ts'
 import { judgeCommand } from './simple.ts'
 import { LIMIT, note, noteUnread, type Report, type Scope, stricter, TOO_DEEP } from './state.ts'
 import {
@@ -15,7 +13,7 @@ import {
   type PlanStep,
   type SafePlan,
 } from './types.ts'
-import { walkList, walkScript, walkText } from './walk.ts'
+import { walkCode, walkList, walkScript, walkText } from './walk.ts'
 
 export type { CommandAnalysis, CommandContext, Level, SafePlan } from './types.ts'
 
@@ -54,7 +52,7 @@ function analyzeLine(line: string, context: CommandContext): CommandAnalysis {
   const report = newReport(line, context)
   let steps: PlanStep[] | null = null
   try {
-    steps = analyze(line, report)
+    steps = walkCode(line, newScope(context), report)
   } catch (error) {
     // A limit, a stack overflow in the parser, a bug: all of them end here, and the raw scan replaces the walk.
     const limit = error === LIMIT || error === TOO_DEEP || error instanceof RangeError
@@ -62,26 +60,9 @@ function analyzeLine(line: string, context: CommandContext): CommandAnalysis {
       report,
       limit ? 'The line is too long or too deep to be analysed.' : 'The line could not be analysed.',
     )
-    scanRaw(line, report)
   }
   checkForkBombs(report)
   return finish(line, report, steps)
-}
-
-function analyze(line: string, report: Report): PlanStep[] | null {
-  const guard = guardLine(line)
-  for (const reason of guard.reasons) note(report, 'unknown', reason)
-  if (!guard.parse) {
-    report.unread = true
-    scanRaw(line, report)
-    return null
-  }
-  return walkScript(parse(line), newScope(report.context), report)
-}
-
-function scanRaw(line: string, report: Report): void {
-  const found = rawForbidden(line)
-  if (found !== null) note(report, 'forbidden', `The line contains ${found}.`)
 }
 
 function newReport(line: string, context: CommandContext): Report {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ASKED_BEFORE } from '../contained.ts'
 import { analyzeCommand } from './analyze.ts'
-import { type CorpusEntry, loadCorpus } from './corpus/load.ts'
+import { type CorpusEntry, loadCorpus } from './corpus/testing.ts'
 
 const context = { cwd: '/home/dev/ws', home: '/home/dev', workspace: '/home/dev/ws' }
 const ASKS = ['caution', 'interactive', 'unknown', 'dangerous']

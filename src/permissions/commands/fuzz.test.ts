@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { parse } from 'unbash'
 import { expect, test } from 'vitest'
 import { analyzeCommand } from './analyze.ts'
-import { loadCorpus } from './corpus/load.ts'
+import { loadCorpus } from './corpus/testing.ts'
 import type { CommandAnalysis } from './types.ts'
 
 const context = { cwd: '/home/dev/ws', home: '/home/dev', workspace: '/home/dev/ws' }

@@ -20,12 +20,7 @@ export function guardLine(line: string): Guard {
   const hidden = hiddenCharacter(line)
   if (hidden !== null)
     reasons.push(`The line contains ${hidden}, which can make it look like something else.`)
-  if (line.length > MAX_PARSE || line.includes('\u0000')) return { parse: false, reasons }
-  if (isTooNested(line)) {
-    reasons.push('The line has too many nested parts to be analysed.')
-    return { parse: false, reasons }
-  }
-  return { parse: true, reasons }
+  return { parse: line.length <= MAX_PARSE && !line.includes('\u0000') && !isTooNested(line), reasons }
 }
 
 function isTooNested(line: string): boolean {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { analyzeCommand } from './analyze.ts'
-import { loadCorpus } from './corpus/load.ts'
+import { loadCorpus } from './corpus/testing.ts'
 import type { PlanWord, SafePlan } from './types.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'kogu-plan-'))

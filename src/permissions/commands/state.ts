@@ -7,6 +7,7 @@ import type { ParsedScript, Statement } from 'unbash'
 import type { Access } from '../../core/access.ts'
 import type { EffectName } from '../effect-names.ts'
 import type { Arg } from './args.ts'
+import { rawForbidden } from './guard.ts'
 import type {
   CommandContext,
   Finding,
@@ -120,10 +121,12 @@ export function note(report: Report, level: Level, text: string, command?: strin
   report.findings.push(command === undefined ? { level, text } : { level, text, command })
 }
 
-/** For a part of the line that is not looked at. */
-export function noteUnread(report: Report, text: string): void {
+/** For code that is not walked: the scan of its text takes the place of the walk. */
+export function noteUnread(report: Report, reason: string, code = report.line): void {
   report.unread = true
-  note(report, 'unknown', text)
+  note(report, 'unknown', reason)
+  const found = rawForbidden(code)
+  if (found !== null) note(report, 'forbidden', `The line contains ${found}.`)
 }
 
 export function stricter(a: Level, b: Level): Level {

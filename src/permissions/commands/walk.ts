@@ -6,7 +6,7 @@ import type { AndOr, Command, CommandNode, ParsedScript, Pipeline, PipelineNode,
 import { parse } from 'unbash'
 import { seen } from './args.ts'
 import { walkCompound } from './compound.ts'
-import { guardLine, MAX_FULL, rawForbidden } from './guard.ts'
+import { guardLine, MAX_FULL } from './guard.ts'
 import { checkPipeline } from './pipelines.ts'
 import {
   countStep,
@@ -27,27 +27,26 @@ import type { PlanJoin, PlanStage, PlanStep } from './types.ts'
 import { walkSimple } from './walk-simple.ts'
 import { resolveSingle, resolveWord } from './words.ts'
 
+/** Code inside code is read again at every level, so it has to be short. */
 export function walkText(text: string, scope: Scope, report: Report): void {
   countStep(report, 1 + Math.floor(text.length / STEP_TEXT))
-  const guard = guardLine(text)
+  walkCode(text, deeper(scope), report, MAX_FULL)
+}
+
+export function walkCode(code: string, scope: Scope, report: Report, longest = Infinity): PlanStep[] | null {
+  const guard = guardLine(code)
   for (const reason of guard.reasons) note(report, 'unknown', reason)
-  // Code inside code is read again at every level, so it has to be short.
-  const parses = guard.parse && text.length <= MAX_FULL
-  const raw = parses ? null : rawForbidden(text)
-  if (raw !== null) note(report, 'forbidden', `The line contains ${raw}.`)
-  if (!parses) noteUnread(report, 'A part of the line is too long or too deep to be analysed.')
-  else walkScript(parse(text), deeper(scope), report)
+  if (guard.parse && code.length <= longest) return walkScript(parse(code), scope, report)
+  noteUnread(report, 'The line is too long or too deep to be analysed.', code)
+  return null
 }
 
 export function walkScript(script: ParsedScript, scope: Scope, report: Report): PlanStep[] | null {
-  const broken = script.errors !== undefined && script.errors.length > 0
-  if (broken)
-    noteUnread(report, `The line cannot be read as shell code: ${script.errors?.[0]?.message ?? ''}.`)
+  const [error] = script.errors ?? []
   // After an error the parser may have skipped something, and bash runs the lines before the error.
-  const raw = broken ? rawForbidden(report.line) : null
-  if (raw !== null) note(report, 'forbidden', `The line contains ${raw}.`)
+  if (error !== undefined) noteUnread(report, `The line cannot be read as shell code: ${error.message}.`)
   const steps = walkList(script.commands, scope, report)
-  return broken ? null : steps
+  return error === undefined ? steps : null
 }
 
 export function walkList(statements: readonly Statement[], scope: Scope, report: Report): PlanStep[] | null {

@@ -69,22 +69,10 @@ function compare(rule: Rule, other: Rule, otherIsFirst: boolean): LintFinding[] 
   if (!coversAll(other.definition, rule.definition)) return []
   const place = other.ref.line === undefined ? other.ref.source : `${other.ref.source}:${other.ref.line}`
   if (STRICTNESS[other.decision] > STRICTNESS[rule.decision]) {
-    const same = coversAll(rule.definition, other.definition)
-    return same
-      ? [
-          finding(
-            rule,
-            'contradiction',
-            `'${other.id}' (${place}) says ${other.decision} about the same thing, and wins.`,
-          ),
-        ]
-      : [
-          finding(
-            rule,
-            'unreachable',
-            `'${other.id}' (${place}) says ${other.decision} about all of it, and wins.`,
-          ),
-        ]
+    const [kind, what] = coversAll(rule.definition, other.definition)
+      ? (['contradiction', 'the same thing'] as const)
+      : (['unreachable', 'all of it'] as const)
+    return [finding(rule, kind, `'${other.id}' (${place}) says ${other.decision} about ${what}, and wins.`)]
   }
   const repeats = other.decision === rule.decision && otherIsFirst
   return repeats ? [finding(rule, 'duplicate', `'${other.id}' (${place}) says the same already.`)] : []

@@ -22,21 +22,18 @@ export function compilePaths(
   compare: 'folded' | 'exact',
 ): PathMatcher {
   const globs = [...new Set(patterns.flatMap(pattern => spellings(pattern, context)))]
-  const exact = globs.map(compileGlob)
-  const test = (path: string, isMatch: (glob: Glob, path: string) => boolean, compiled: readonly Glob[]) =>
-    compiled.some(glob => path.startsWith(glob.beginning) && isMatch(glob, path))
-  if (compare === 'exact')
-    return {
-      matches: path => test(path, matchesItself, exact),
-      covers: path => test(path, coversBelow, exact),
-    }
-  const folded = globs.map(glob => compileGlob(foldPattern(glob)))
+  const isExact = compare === 'exact'
+  const fold = isExact ? (path: string): string => path : foldPath
+  const compiled = globs.map(glob => compileGlob(isExact ? glob : foldPattern(glob)))
   // `?` is one letter of the name as it is written: folding makes two of `ß`.
-  const lower = globs.map(glob => compileGlob(lowerCase(glob)))
-  const either = (path: string, isMatch: (glob: Glob, path: string) => boolean): boolean =>
-    test(foldPath(path), isMatch, folded) ||
-    (/[^\0-\x7f]/.test(path) && test(lowerCase(path), isMatch, lower))
-  return { matches: path => either(path, matchesItself), covers: path => either(path, coversBelow) }
+  const lower = isExact ? [] : globs.map(glob => compileGlob(lowerCase(glob)))
+  const test = (isMatch: (glob: Glob, path: string) => boolean) => {
+    const some = (all: readonly Glob[], path: string): boolean =>
+      all.some(glob => path.startsWith(glob.beginning) && isMatch(glob, path))
+    return (path: string): boolean =>
+      some(compiled, fold(path)) || (/[^\0-\x7f]/.test(path) && some(lower, lowerCase(path)))
+  }
+  return { matches: test((glob, path) => glob.isMatch(path)), covers: test(coversBelow) }
 }
 
 function lowerCase(text: string): string {
@@ -65,10 +62,6 @@ function compileGlob(glob: string): Glob {
       )
     },
   }
-}
-
-function matchesItself({ isMatch }: Glob, path: string): boolean {
-  return isMatch(path)
 }
 
 function coversBelow({ beginning, isMatch }: Glob, path: string): boolean {

@@ -3,7 +3,7 @@ import type { DecisionRef, JudgeRequest, Outcome } from '../../core/decision.ts'
 import { lineage, type Run } from '../../core/run.ts'
 import { compileText, type NameTest } from '../../core/wildcard.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
-import type { Item } from '../items.ts'
+import { type FileItem, type Item, isFile } from '../items.ts'
 import type { PathContext } from '../paths/paths.ts'
 import { matchCommand, type TokenPattern } from './command-patterns.ts'
 import { compileHosts, compilePaths, type PathMatcher } from './patterns.ts'
@@ -87,8 +87,6 @@ export const KINDS_OF_TOOL: Readonly<Record<string, readonly Item['kind'][]>> = 
   web_search: ['network'],
   http: ['network'],
 }
-
-const FILE_KINDS: readonly Item['kind'][] = ['file_read', 'file_write', 'file_delete']
 
 export function compileRule(
   definition: RuleDefinition,
@@ -198,9 +196,7 @@ function itemMatcher(
     const excepted =
       except?.path === undefined ? undefined : compilePaths(except.path, context, strict ? 'exact' : 'folded')
     return (item, request) =>
-      FILE_KINDS.includes(item.kind) &&
-      speaksOf(item, request) &&
-      matchesFile(item, matcher, excepted, strict)
+      isFile(item) && speaksOf(item, request) && matchesFile(item, matcher, excepted, strict)
   }
   if (host !== undefined || method !== undefined) {
     const hosts = compileHosts(host ?? ['*'])
@@ -235,12 +231,11 @@ function hasMethod(methods: readonly string[], method: string): boolean {
 }
 
 function matchesFile(
-  item: Item,
+  item: FileItem,
   matcher: PathMatcher,
   excepted: PathMatcher | undefined,
   strict: boolean,
 ): boolean {
-  if (item.kind !== 'file_read' && item.kind !== 'file_write' && item.kind !== 'file_delete') return false
   if (strict) {
     // A deny matches both spellings and everything below a folder; an exception must match the real path.
     if (excepted?.matches(item.real)) return false
