@@ -351,9 +351,15 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-/** The task is the name of the file. */
+/** The task is the name of the file. Three calls a turn: a file tool, a command, and one that a person is asked about. */
 function linesScript(): string {
-  const answer = (line: number): string =>
-    `[[answer]]\n[[answer.call]]\ntool = "write_file"\ninput = { path = "${line % ASKED === 0 ? 'asked-' : ''}{{task}}", content = "line ${line}\\n", mode = "append" }\n`
-  return `${Array.from({ length: LINES }, (_, line) => answer(line + 1)).join('')}[[answer]]\ntext = "done"\n`
+  const call = (line: number): string => {
+    if (line % 3 === 2)
+      return `[[answer.call]]\ntool = "run_command"\ninput = { command = "echo line ${line} >> {{task}}" }\n`
+    const file = line % ASKED === 0 ? 'asked-{{task}}' : '{{task}}'
+    return `[[answer.call]]\ntool = "write_file"\ninput = { path = "${file}", content = "line ${line}\\n", mode = "append" }\n`
+  }
+  const answer = (turn: number): string =>
+    `[[answer]]\n${[1, 2, 3].map(each => call(turn * 3 + each)).join('')}`
+  return `${Array.from({ length: LINES / 3 }, (_, turn) => answer(turn)).join('')}[[answer]]\ntext = "done"\n`
 }

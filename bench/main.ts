@@ -60,8 +60,13 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     run: async () => (await import('./agents.ts')).measureAgents(),
   },
   kills: {
-    title: 'kills: runs with side effects, killed at random moments and resumed (some minutes)',
+    title: 'kills: agents with side effects, killed at random moments and resumed (seven minutes at most)',
     run: async () => (await import('./agents.ts')).measureKills(),
+  },
+  'cluster-kills': {
+    title:
+      'cluster-kills: workers, server and PostgreSQL killed and frozen at random moments (ten minutes at most)',
+    run: async () => (await import('./cluster-kills.ts')).measureClusterKills(),
   },
   server: {
     title: 'server: the HTTP door (checked, counted, logged) beside servers that check nothing',
