@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -69,6 +78,17 @@ test('what nothing refers to any more counts as long as it is there', () => {
   expect(paths()).toEqual(['a', 'secrets/k'])
   git('gc', '-q', '--prune=now')
   expect(paths()).toEqual(['a'])
+})
+
+test('a tree that comes later, as in a fetch that is under way, is read at its place', () => {
+  commit('secrets/k')
+  const tree = git('rev-parse', 'HEAD:secrets')
+  const file = join(objects, tree.slice(0, 2), tree.slice(2))
+  const bytes = readFileSync(file)
+  rmSync(file)
+  expect(paths()).toEqual([])
+  writeFileSync(file, bytes)
+  expect(paths()).toEqual(['secrets/k'])
 })
 
 test('a damaged store is not taken for an empty one', () => {

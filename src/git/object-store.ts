@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import { closeSync, constants, lstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { namesIn } from '../core/names-in.ts'
-import { LARGEST_OBJECT, type ObjectType, openPack, type Pack, readPackIndex } from './pack.ts'
+import { LARGEST_OBJECT, type ObjectType, openPack, type Pack } from './pack.ts'
 
 /**
  * Every path that a tree of the store names, relative to the top of the repository: of all branches, tags, stashes and
@@ -11,15 +10,39 @@ import { LARGEST_OBJECT, type ObjectType, openPack, type Pack, readPackIndex } f
  * are too many, or some cannot be read.
  */
 export function storedPaths(objects: string): readonly string[] | null {
+  return storeOf(objects)?.paths ?? null
+}
+
+/**
+ * The files of the store that hold contents without a name: no tree has them, and no index for which `isNamed` answers. Git
+ * needs none of them. Null: they lie among other objects, or cannot be known.
+ */
+export function namelessFiles(objects: string, isNamed: (hash: string) => boolean): string[] | null {
+  const store = storeOf(objects)
+  if (store?.paths == null) return null
+  const hasNone = (hash: string): boolean => !store.blobs.has(hash) && !isNamed(hash)
+  const packs = new Set([...store.packed].flatMap(([hash, pack]) => (hasNone(hash) ? [pack] : [])))
+  const files = [...packs].flatMap(name => packOfLeftovers(join(objects, 'pack', name)) ?? [null])
+  const loose = [...store.contents].filter(hasNone).map(hash => pathOf(objects, hash))
+  return files.includes(null) ? null : [...loose, ...files.filter(file => file !== null)]
+}
+
+/** A pack into which git has put what nothing refers to, and no other object: it says when each was last needed. */
+function packOfLeftovers(index: string): string[] | undefined {
+  const isOne = lstatSync(index.replace(/idx$/, 'mtimes'), { throwIfNoEntry: false }) !== undefined
+  return isOne ? [index, index.replace(/idx$/, 'pack')] : undefined
+}
+
+function storeOf(objects: string): Store | null {
   for (let attempt = 0; attempt < 3; attempt += 1) {
     const { stamp, isSettled } = stampOf(objects)
     const before = known.get(objects)
-    if (before?.stamp === stamp && before.isSettled) return before.paths
+    if (before?.stamp === stamp && before.isSettled) return before
     const store = { ...learnt(objects, stamp, before), isSettled }
     // Git may be about to pack the objects: what was not found at its place may lie at another by now.
     if (stampOf(objects).stamp !== stamp) continue
     known.set(objects, store)
-    return store.paths
+    return store
   }
   return null
 }
@@ -28,6 +51,7 @@ function learnt(objects: string, stamp: string, before: Store | undefined): Stor
   const loose = looseIn(objects)
   const isGrown =
     before?.paths != null &&
+    before.isWhole &&
     before.packs.every(name => stamp.includes(`${name} `)) &&
     [...before.loose].every(hash => loose.has(hash))
   const store: Store = isGrown ? { ...before, stamp } : { ...EMPTY(), stamp }
@@ -59,15 +83,17 @@ export function typeOfObject(objects: string, prefix: string): ObjectType | unde
   return name === undefined ? undefined : looseType(join(objects, prefix.slice(0, 2), name))
 }
 
-/** Whether the store has the content of one of these files, under whatever name or none. */
-export function holdsContent(objects: string, contents: Iterable<Uint8Array>): boolean {
-  const indexes = packsIn(objects).map(name => readPackIndex(join(objects, 'pack', name)))
-  for (const content of contents) {
-    const hash = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
-    if (lstatSync(pathOf(objects, hash), { throwIfNoEntry: false }) !== undefined) return true
-    if (indexes.some(index => index.find(hash) !== undefined)) return true
+/** The text of a tag, by its number or the beginning of it. */
+export function readTag(objects: string, prefix: string): string | undefined {
+  const packs = openPacks(objects)
+  try {
+    const bodies = packs.map(pack => pack.read(prefix))
+    const [name] = namesIn(join(objects, prefix.slice(0, 2))).filter(each => each.startsWith(prefix.slice(2)))
+    const hash = name === undefined ? prefix : `${prefix.slice(0, 2)}${name}`
+    return (bodies.find(body => body !== undefined) ?? readLoose(objects, hash))?.toString('latin1')
+  } finally {
+    for (const pack of packs) pack.close()
   }
-  return false
 }
 
 interface Store {
@@ -79,6 +105,14 @@ interface Store {
   /** Trees that were looked at, each with where it lies. */
   seen: Set<string>
   names: Set<string>
+  /** Contents that a tree names. */
+  blobs: Set<string>
+  /** Contents that lie in a file of their own. */
+  contents: Set<string>
+  /** Contents in packs that no tree names, each with its pack. */
+  packed: Map<string, string>
+  /** No tree was missing: one that comes later would be read at the wrong place. */
+  isWhole: boolean
   paths: readonly string[] | null
 }
 
@@ -90,6 +124,10 @@ const EMPTY = (): Store => ({
   trees: new Set(),
   seen: new Set(),
   names: new Set(),
+  blobs: new Set(),
+  contents: new Set(),
+  packed: new Map(),
+  isWhole: true,
   paths: null,
 })
 
@@ -144,11 +182,15 @@ function learn(objects: string, loose: ReadonlySet<string>, store: Store): void 
       count += 1
       if (count > MOST_OBJECTS) throw new Error('too many objects')
     }
-    for (const [index, pack] of packs.entries()) {
-      if (store.packs.includes(names[index] ?? '')) continue
-      for (const [hash, type] of pack.types()) note(hash, type)
+    const added = packs.map((pack, index) => ({ pack, name: names[index] ?? '' }))
+    const fresh = added.filter(({ name }) => !store.packs.includes(name))
+    for (const { pack } of fresh) for (const [hash, type] of pack.types()) note(hash, type)
+    for (const hash of loose) {
+      if (store.loose.has(hash)) continue
+      const type = looseType(pathOf(objects, hash))
+      if (type === 'blob') store.contents.add(hash)
+      note(hash, type)
     }
-    for (const hash of loose) if (!store.loose.has(hash)) note(hash, looseType(pathOf(objects, hash)))
     const read = (hash: string): Buffer | undefined => {
       for (const pack of packs) {
         const body = pack.read(hash)
@@ -162,6 +204,9 @@ function learn(objects: string, loose: ReadonlySet<string>, store: Store): void 
     }
     // What no commit has: of a stash that was dropped, or written by hand.
     for (const tree of trees) if (!store.trees.has(tree)) walk(tree, store, read)
+    for (const { pack, name } of fresh)
+      for (const [hash, type] of pack.types())
+        if (type === 'blob' && !store.blobs.has(hash)) store.packed.set(hash, name)
     Object.assign(store, { packs: names, loose })
   } finally {
     for (const pack of packs) pack.close()
@@ -174,7 +219,8 @@ function looseIn(objects: string): Set<string> {
   return new Set(all.filter(hash => /^[0-9a-f]{40}$/.test(hash)))
 }
 
-function walk(root: string, { trees, seen, names }: Store, read: (hash: string) => Buffer | undefined): void {
+function walk(root: string, store: Store, read: (hash: string) => Buffer | undefined): void {
+  const { trees, seen, names, blobs } = store
   const open: [hash: string, path: string][] = [[root, '']]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [hash, path] = next
@@ -183,12 +229,19 @@ function walk(root: string, { trees, seen, names }: Store, read: (hash: string) 
     if (seen.has(key)) continue
     seen.add(key)
     if (seen.size > MOST_TREES || names.size > MOST_NAMES) throw new Error('too many files')
-    // A clone may have only a part of the history.
     const body = read(hash)
-    if (body === undefined) continue
+    if (body === undefined) {
+      // A clone may have only a part of the history, and git may be about to write the rest of it.
+      store.isWhole = false
+      continue
+    }
     for (const { name, isFolder, child } of entriesOf(body)) {
-      if (isFolder) open.push([child, `${path}${name}/`])
-      else names.add(`${path}${name}`)
+      if (isFolder) {
+        open.push([child, `${path}${name}/`])
+        continue
+      }
+      names.add(`${path}${name}`)
+      blobs.add(child)
     }
   }
 }
@@ -204,7 +257,7 @@ function* entriesOf(body: Buffer): Iterable<{ name: string; isFolder: boolean; c
     yield {
       name: body.toString('utf8', space + 1, end),
       isFolder,
-      child: isFolder ? body.toString('hex', end + 1, end + 21) : '',
+      child: body.toString('hex', end + 1, end + 21),
     }
     at = end + 21
   }

@@ -127,22 +127,81 @@ test.skipIf(noSandbox !== '')(
   },
 )
 
-test.skipIf(noSandbox !== '')(
-  `a denied file that was added and never committed is printed by no contained line${noSandbox}`,
-  async () => {
+describe.skipIf(noSandbox !== '')(`a content without a name${noSandbox}`, () => {
+  /** Of a file that was added, and is something else by now, or gone. */
+  const leave = (): string => {
     box.write('secrets/k.txt', `${SECRET}\n`)
     const blob = git('hash-object', '-w', 'secrets/k.txt')
-    for (const line of [
-      `git show ${blob}`,
-      `git cat-file -p ${blob}`,
-      'git cat-file --batch-all-objects --batch',
-      `sh -c 'git cat-file blob ${blob}'`,
-    ]) {
-      const result = await run(line)
-      expect(result.text, line).not.toContain(SECRET)
+    box.write('secrets/k.txt', 'another one\n')
+    return blob
+  }
+  const ways = (blob: string, folder = '.'): string[] => [
+    `git -C ${folder} show ${blob}`,
+    `git -C ${folder} show ${blob.slice(0, 6).toUpperCase()} --stat`,
+    `git -C ${folder} diff ${blob}..HEAD:a.txt`,
+    `git -C ${folder} cat-file -p ${blob}`,
+    `cd ${folder} && git cat-file --batch-all-objects --batch`,
+    `cd ${folder} && echo ${blob} | git cat-file --batch`,
+    `sh -c 'cd ${folder}; git cat-file blob ${blob}'`,
+    `python3 -c "
+import glob, zlib
+for f in glob.glob('${folder}/.git/objects/??/*'):
+    try: print(zlib.decompress(open(f, 'rb').read()))
+    except Exception: pass"`,
+  ]
+  const expectClosed = async (lines: readonly string[]): Promise<void> => {
+    for (const line of lines) expect((await run(line)).text, line).not.toContain(SECRET)
+  }
+
+  test('is printed by no line that nobody is asked about, and what is staged still is', async () => {
+    const blob = leave()
+    box.write('b.txt', 'staged\n')
+    git('add', 'b.txt')
+    box.write('b.txt', 'changed\n')
+    await expectClosed(ways(blob))
+    for (const line of ['git diff', 'git diff --cached', "sh -c 'git show :b.txt'"])
+      expect((await run(line)).text, line).toContain('staged')
+    for (const line of ['git status', 'git show $(git rev-parse HEAD)', "sh -c 'git log -p'"])
+      expect((await run(line)).ok, line).toBe(true)
+  })
+
+  test('nor of a repository further down', async () => {
+    execFileSync('git', ['clone', '-q', '.', 'vendor/x'], { cwd: box.workspace })
+    const inner = join(box.workspace, 'vendor/x')
+    const blob = execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: inner, input: `${SECRET}\n` })
+    await expectClosed(ways(String(blob).trim(), 'vendor/x'))
+  })
+
+  test('nor where a tag leads to it, in a file of its own or in a pack', async () => {
+    const blob = leave()
+    git('tag', 'key', blob)
+    git('tag', '-am', 'x', 'signed', blob)
+    for (const round of ['loose', 'packed']) {
+      if (round === 'packed') git('gc', '-q')
+      await expectClosed([
+        ...ways(blob),
+        'git show key',
+        'git show signed',
+        'git show refs/tags/key',
+        'git show signed^{}',
+        'git show --tags',
+        'git show --all',
+        'git diff key HEAD:a.txt',
+        'git cat-file -p key',
+        "git for-each-ref --format='%(raw)'",
+      ])
     }
-  },
-)
+    for (const line of ['git log', 'git show HEAD', 'git status'])
+      expect((await run(line)).ok, line).toBe(true)
+  })
+
+  test('nor where git has put it into a pack of what nothing refers to', async () => {
+    const blob = leave()
+    git('repack', '-qd', '--cruft')
+    await expectClosed(ways(blob))
+    for (const line of ['git log', "sh -c 'git log -p'"]) expect((await run(line)).ok, line).toBe(true)
+  })
+})
 
 test('file tools read no raw object, whatever it holds', async () => {
   const [folder = ''] = readdirSync(join(box.workspace, '.git/objects')).filter(name => name.length === 2)

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { isInside } from '../../core/real-path.ts'
 import { gitParts } from '../../git/git-folder.ts'
 import { trackedFiles } from '../../git/git-index.ts'
-import { storedPaths, typeOfObject } from '../../git/object-store.ts'
+import { isContent } from '../../git/named-object.ts'
+import { storedPaths } from '../../git/object-store.ts'
 import { repositoryAbove } from '../../git/repository.ts'
 import type { CommandAnalysis, TreeAccess } from '../commands/types.ts'
 
@@ -68,25 +69,16 @@ function candidatesOf(root: string, paths: readonly string[], mayBe: Closed['may
   return found
 }
 
-/** A sentence when a word of a git command is the number of a content: without a name, no rule could be asked about it. */
+/** A sentence when a word of a git command stands for a content: without a name, no rule could be asked about it. */
 export function namelessObject({ commands, repositories }: CommandAnalysis): string | undefined {
   const words = commands
     .filter(({ program }) => program === 'git')
-    .flatMap(({ argv }) => argv.slice(2).flatMap(({ text }) => text?.toLowerCase() ?? []))
+    .flatMap(({ argv }) => argv.slice(2).flatMap(({ text }) => text?.split(/\.{2,3}/) ?? []))
     .map(word => word.replace(/[\^~@:{].*$/, ''))
-    .filter(word => /^[0-9a-f]{4,40}$/.test(word))
-  const stores = new Set(repositories.flatMap(({ path }) => objectsAbove(path) ?? []))
-  const found = words.find(word => [...stores].some(objects => isBlob(objects, word)))
+    .filter(word => /^[^-]/.test(word))
+  const places = words.length === 0 ? [] : repositories.flatMap(({ path }) => repositoryAbove(path) ?? [])
+  const found = words.find(word => places.some(place => isContent(place, word)))
   return found === undefined ? undefined : `git could print ${found}, a content without a name.`
-}
-
-function isBlob(objects: string, word: string): boolean {
-  try {
-    return typeOfObject(objects, word) === 'blob'
-  } catch {
-    // Not one that can be looked at.
-    return true
-  }
 }
 
 /** Whether a path holds contents of a repository in the place of files: objects, and what git keeps beside them. */

@@ -141,7 +141,7 @@ function entriesAt(path: string): IndexEntry[] | undefined {
 }
 
 /** The top of the working tree of a repository, as its own files say. */
-function treeOf(repository: string): string {
+export function treeOf(repository: string): string {
   const text = (name: string): string =>
     existsSync(join(repository, name)) ? read(join(repository, name)) : ''
   const link = text('gitdir').trim()

@@ -1,13 +1,15 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { HiddenFiles } from '../../core/command.ts'
+import type { CommandPermit, HiddenFiles } from '../../core/command.ts'
 import { isSystemError, ToolError } from '../../core/errors.ts'
 import { namesIn } from '../../core/names-in.ts'
 import type { Permit } from '../../core/permit.ts'
-import { isInside } from '../../core/real-path.ts'
-import { holdsContent } from '../../git/object-store.ts'
-import { repositoryAbove } from '../../git/repository.ts'
+import { hasGitShape } from '../../git/git-folder.ts'
+import { indexEntriesOf } from '../../git/git-index-entries.ts'
+import { namelessFiles } from '../../git/object-store.ts'
+import { readBounded } from '../../git/repository.ts'
+import { treeOf } from './git-files.ts'
 
 /** More entries than this are not looked through before a command: it would take seconds. */
 const MOST_ENTRIES = 1_000_000
@@ -19,8 +21,10 @@ export async function findHidden({ command }: Permit): Promise<string[]> {
   if (command === undefined) return []
   const { hidden } = command
   const found = [...hidden.places()]
-  for (const folder of hidden.searched) found.push(...(await listHidden(folder, hidden)))
-  if (command.contained === true) found.push(...nameless(found, command.cwd))
+  const stores: string[] = []
+  for (const folder of hidden.searched) found.push(...(await listHidden(folder, hidden, stores)))
+  const isUnasked = command.contained === true || (command.plan !== null && command.unasked === true)
+  if (isUnasked) for (const objects of stores) found.push(...nameless(objects, command))
   if (found.length > MOST_HIDDEN) {
     throw new ToolError('failed', `${found.length} files here may not be read, too many to hide them all.`, {
       hint: 'Use read_file and grep_search, which look at each file.',
@@ -29,38 +33,32 @@ export async function findHidden({ command }: Permit): Promise<string[]> {
   return found
 }
 
-const MOST_COMPARED = 200
-const LARGEST_COMPARED = 1024 * 1024
+/** Each is a wall of its own, and more of them would take longer than most commands. */
+const MOST_NAMELESS = 100
 
 /**
- * A file that was added once and never committed lies among git's objects without a name, where its number finds it: the
- * objects go as a whole. What was changed since cannot be told from other contents without a name.
+ * What was added once and never committed lies among git's objects without a name, where its number finds it. No rule can be
+ * asked about it, so it is hidden from lines that nobody was asked about. Where it lies among other objects, or there is too
+ * much of it, all objects go; not for lines that only read, which were judged by their words.
  */
-function nameless(hidden: readonly string[], cwd: string): string[] {
-  const found = repositoryAbove(cwd)
-  if (found === undefined) return []
-  const objects = join(found.shared ?? found.repository, 'objects')
-  const files = hidden.filter(path => isInside(path, found.root) && !isInside(path, found.repository))
-  if (files.length === 0 || hidden.includes(objects)) return []
-  try {
-    return holdsContent(objects, contentsOf(files)) ? [objects] : []
-  } catch {
-    // What cannot be looked through may hold anything.
-    return [objects]
-  }
+function nameless(objects: string, { contained, hidden }: CommandPermit): string[] {
+  const repository = dirname(objects)
+  const beside = namesIn(join(repository, 'worktrees')).map(name => join(repository, 'worktrees', name))
+  const named = new Set([repository, ...beside].flatMap(folder => stagedIn(folder, hidden)))
+  const files = namelessFiles(objects, hash => named.has(hash))
+  if (files !== null && files.length <= MOST_NAMELESS) return files
+  return contained === true ? [objects] : []
 }
 
-function* contentsOf(paths: readonly string[]): Iterable<Uint8Array> {
-  const open = [...paths]
-  for (let count = 0; count < MOST_COMPARED; count += 1) {
-    const path = open.pop()
-    const stat = path === undefined ? undefined : readable(() => lstatSync(path, { throwIfNoEntry: false }))
-    if (path === undefined || stat === undefined || basename(path) === '.kogu') continue
-    if (stat.isDirectory()) open.push(...namesIn(path).map(name => join(path, name)))
-    const content =
-      stat.isFile() && stat.size <= LARGEST_COMPARED ? readable(() => readFileSync(path)) : undefined
-    if (content !== undefined) yield content
-  }
+/** Numbers of what an index holds under names that may be read. */
+function stagedIn(repository: string, { hides, mayHide }: HiddenFiles): string[] {
+  const bytes = readBounded(join(repository, 'index'))
+  const entries = bytes === undefined ? [] : (indexEntriesOf(bytes) ?? [])
+  const root = treeOf(repository)
+  const isHidden = (path: string): boolean => mayHide(path) && hides(path)
+  return entries
+    .filter(({ name }) => !isHidden(join(root, name)))
+    .map(({ identity }) => identity.slice(0, 40))
 }
 
 /** What matters of a folder, as long as its times stay the same. */
@@ -75,8 +73,12 @@ interface Listing {
 // the same as long as the function is.
 const known = new WeakMap<HiddenFiles['mayHide'], Map<string, ReadonlyMap<string, Listing>>>()
 
-/** The topmost entries of a tree that are to be hidden. Links are not followed. */
-async function listHidden(root: string, { hides, mayHide }: HiddenFiles): Promise<string[]> {
+/** The topmost entries of a tree that are to be hidden. Links are not followed. Notes where git keeps objects. */
+async function listHidden(
+  root: string,
+  { hides, mayHide }: HiddenFiles,
+  stores: string[],
+): Promise<string[]> {
   const trees = known.get(mayHide) ?? new Map<string, ReadonlyMap<string, Listing>>()
   known.set(mayHide, trees)
   const before = trees.get(root)
@@ -92,6 +94,7 @@ async function listHidden(root: string, { hides, mayHide }: HiddenFiles): Promis
     for (const { path, isFolder } of listing.candidates) {
       if (hides(path)) found.push(path)
       else if (isFolder) folders.push(path)
+      if (isFolder && !found.includes(path) && isStore(path)) stores.push(path)
     }
     const yields = seen
     seen += listing.entries + 1
@@ -100,6 +103,11 @@ async function listHidden(root: string, { hides, mayHide }: HiddenFiles): Promis
   }
   trees.set(root, after)
   return found
+}
+
+function isStore(path: string): boolean {
+  const has = (name: string): boolean => existsSync(join(dirname(path), name))
+  return basename(path) === 'objects' && hasGitShape(has)
 }
 
 /** Every entry of a tree that may ever be hidden; undefined when there is too much in it to look at. */

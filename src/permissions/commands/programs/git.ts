@@ -95,6 +95,12 @@ function submoduleCheck({ list }: ParsedFlags): string | null {
   return starts ? 'it starts another git in submodules' : null
 }
 
+/** Of a tag that leads to a file, `show` prints the file. */
+function manyCheck({ flags }: ParsedFlags): string | null {
+  const all = ['--all', '--tags', '--branches', '--remotes', '--glob', '--reflog']
+  return all.some(flag => flags.has(flag)) ? 'it shows whatever all names lead to' : null
+}
+
 const LOG: GitReader = { flags: DIFF + WALK, numeric: true, check: formatCheck }
 
 /** What agents look at most. Other commands of git that only look run contained. */
@@ -107,7 +113,7 @@ const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
     },
   ],
   ['log', LOG],
-  ['show', LOG],
+  ['show', { ...LOG, check: parsed => formatCheck(parsed) ?? manyCheck(parsed) }],
   ['diff', { flags: `${DIFF} --cached --staged --merge-base --no-index --base --ours --theirs` }],
   [
     'branch',
