@@ -52,9 +52,11 @@ const approval = (word: string): RegExp =>
   )
 
 // They take an approval back or make it depend on something, wherever they stand. REJECT and REVISE are in the requirements;
-// so are NOT APPROVE and its kin, which have a letter beside the word.
+// so are NOT APPROVE and its kin: a text may be broken into lines between their words.
 const DOUBTS =
-  /REJECT|REVIS|ABSTAIN|\?|\b(?:REFUSE[DS]?|REFUSING|DECLINE[DS]?|DENY|DENIED|DENIES|UNSAFE|DANGEROUS|HARMFUL|MALICIOUS|UNLESS|UNTIL|IF|BUT|HOWEVER|EXCEPT|PROVIDED)\b/
+  /\b(?:NOT|NO|NEVER|CANNOT|[A-Z]+N['’]T)[\s:,]+APPROV|REJECT|REVIS|ABSTAIN|\?|\b(?:REFUSE[DS]?|REFUSING|DECLINE[DS]?|DENY|DENIED|DENIES|UNSAFE|DANGEROUS|HARMFUL|MALICIOUS|UNLESS|UNTIL|IF|BUT|HOWEVER|EXCEPT|PROVIDED)\b/
+
+const REFUSALS = /^(?:NO|NOPE|NEVER|STOP|VETO)(?:[.!,:;]|$)|^VERDICT ?:/
 
 const WORDS: Record<Verdicts, { readonly yes: RegExp; readonly doubts: RegExp }> = {
   approval: { yes: approval('APPROVED?'), doubts: DOUBTS },
@@ -75,6 +77,8 @@ function approvesInWords(text: string, { yes, doubts }: (typeof WORDS)[Verdicts]
   if (doubts.test(words)) return false
   const lines = words.split(/ ?\n[ \n]*/).map(line => line.split(/(?<=[.!]) |(?<=。) ?/))
   const sentences = lines.flat()
+  // A no of its own, or another verdict, whatever else is said.
+  if (sentences.some(sentence => REFUSALS.test(sentence) && !yes.test(sentence))) return false
   // Beside letters, anywhere, it may be part of a no.
   const isClear = (sentence: string): boolean => yes.test(sentence) && sentence.split('APPROV').length <= 2
   if (sentences.some(sentence => sentence.includes('APPROV') && !isClear(sentence))) return false

@@ -177,6 +177,14 @@ describe('answers of reviewers', () => {
     // The English list of the requirements.
     ...[
       'I do NOT\nAPPROVE this.',
+      ...[
+        'I do not\napprove.',
+        "I don't\nAPPROVE",
+        'I cannot\n\nApprove',
+        'No.\nAPPROVE',
+        'No, stop. APPROVE.',
+      ],
+      ...['Verdict: nein\nAPPROVE', 'Verdict: approve.\nVerdict: no', 'APPROVE\nVETO'],
       "I won't approve it.",
       'I cannot approve.',
       'APPROVE, but REVISE the path',
