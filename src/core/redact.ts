@@ -6,7 +6,7 @@ import {
   SECRET_KEY,
   secretKind,
 } from './secret-assignments.ts'
-import { BARE, type Mask, TOKEN_MASK, WHOLE_MASK } from './secret-mask.ts'
+import { type Mask, TOKEN_MASK, WHOLE_MASK } from './secret-mask.ts'
 import { CONTEXT_RULES, CONTEXT_TRIGGER, TOKEN_RULES, TOKEN_TRIGGER } from './secret-patterns.ts'
 
 /** For results, events and errors: all that could belong to a secret is removed. A mask says of which kind it was. */
@@ -51,12 +51,11 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 }
 
 function createRedaction(known: readonly string[], own: readonly LinearPattern[], mask: Mask): Redaction {
-  const custom = (match: string): string =>
-    mask.isWhole ? mask.mark('custom', match) : match.replaceAll(WORD, word => mask.mark('custom', word))
+  const custom = (match: string): string => mask.mark('custom', match)
   const redact = (input: string, patterns: readonly LinearPattern[]): string => {
     let output = input
     for (const value of known) {
-      if (output.includes(value)) output = output.replaceAll(value, () => mask.mark('value', value))
+      if (output.includes(value)) output = output.replaceAll(value, () => mask.mark('value', value, true))
     }
     for (const pattern of patterns) output = pattern.replaceAll(output, custom)
     if (TOKEN_TRIGGER.test(output)) for (const rule of TOKEN_RULES) output = rule(output, mask)
@@ -85,9 +84,6 @@ function createRedaction(known: readonly string[], own: readonly LinearPattern[]
       ) as typeof value,
   }
 }
-
-/** The person's own pattern may match several words; what stands between them is kept. */
-const WORD = new RegExp(`${BARE}+`, 'g')
 
 interface Strip {
   readonly mask: Mask

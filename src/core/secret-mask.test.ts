@@ -34,9 +34,15 @@ describe('a mask covers one token', () => {
     ],
     ['password=${PATH:=x} make', 'password=${PATH:=x} make'],
     [': -----BEGIN PRIVATE KEY-----\ncp a b\nreboot', ': -----BEGIN PRIVATE KEY-----\ncp a b\nreboot'],
+    // A value that is code and runs later shows that it is several words.
+    ["my_token='cp a | sh'; eval $my_token", "my_token='‹token› ‹token› | ‹token›'; eval $my_token"],
+    ['my_token=`cp a b` make', 'my_token=`cp a b` make'],
+    ['password=`./run` make', 'password=`./run` make'],
+    ['const password = `hunter2 x`', 'const password = `hunter2 x`'],
+    ['const password = `hunter2`', 'const password = `‹password›`'],
     // Secrets still go, and say how long they are.
-    ["mysql -p'a b;c' shop", "mysql -p'‹password›' shop"],
-    ['SMTP_PASS="a b (c)" send', 'SMTP_PASS="‹password›" send'],
+    ["mysql -p'a b;c' shop", "mysql -p'‹password› ‹password›;‹password›' shop"],
+    ['SMTP_PASS="a b (c)" send', 'SMTP_PASS="‹password› ‹password› (‹password›)" send'],
     ['Cookie: theme=dark; session=Zm9vYmFy1234567890; x=1', 'Cookie: theme=‹cookie›; session=‹cookie›; x=1'],
     ['use known-value, then first line\nsecond line.', 'use ‹value›, then ‹value›\n‹value›.'],
   ])('%s', (before, after) => {
@@ -71,9 +77,9 @@ describe('a mask covers one token', () => {
     expect(own.text('pay card 1234; cp a\nb').replaceAll(new RegExp(MASK, 'g'), '_')).toBe('pay _ _; _ _\nb')
   })
 
-  test('a string under a secret key goes line by line', () => {
+  test('a string under a secret key goes word by word', () => {
     expect(value({ password: 'a b\ncd', env: ['--token', 'x'] })).toEqual({
-      password: '‹secret:password, 1-8 characters›\n‹secret:password, 1-8 characters›',
+      password: 'a b\ncd'.replaceAll(/\w+/g, '‹secret:password, 1-8 characters›'),
       env: ['--token', '‹secret:token, 1-8 characters›'],
     })
   })

@@ -8,8 +8,8 @@ export interface Mask {
   readonly isWhole: boolean
   /** Where the mask ends, at or after `start`; at `start` there is none. */
   end(found: Found): number
-  /** What stands for these characters. */
-  mark(kind: string, secret: string): string
+  /** What stands for these characters. `isKnown`: they are a secret for sure. */
+  mark(kind: string, secret: string, isKnown?: boolean): string
 }
 
 /** A secret in a text, as far as a rule can tell. */
@@ -25,15 +25,20 @@ export const WHOLE_MASK: Mask = {
   mark: kind => `‹secret:${kind}›`,
 }
 
-/** Line by line, and each says how long the secret is, roughly: a mask has no room to hide something else. */
+/**
+ * Word by word, and each says how long the secret is, roughly: a mask has no room to hide something else. In
+ * `my_token='cp a b; ls'; eval "$my_token"` it stays visible that the value is code.
+ */
 export const TOKEN_MASK: Mask = {
   isWhole: false,
   end: tokenEnd,
-  mark: (kind, secret) => secret.replaceAll(/[^\r\n]+/g, line => `‹secret:${kind}, ${sizeOf(line.length)}›`),
+  mark: (kind, secret, isKnown) =>
+    secret.replaceAll(isKnown ? /[^\r\n]+/g : WORD, word => `‹secret:${kind}, ${sizeOf(word.length)}›`),
 }
 
 /** Characters that neither end a word of a shell or of code nor start something else in it. */
 export const BARE = '[^\\s"\'`,;&|<>(){}[\\]\\\\‹›]'
+const WORD = new RegExp(`${BARE}+`, 'g')
 
 /** Replaces each match of the pattern, or its second group where it has some; the search goes on right behind the mask. */
 export function cover(text: string, pattern: RegExp, kind: string, mask: Mask): string {
@@ -65,6 +70,8 @@ function tokenEnd({ text, start, end }: Found): number {
   const last = start + run.length
   const next = text[last]
   if (run.endsWith('$') && (next === '{' || next === '(')) return last - 1
+  // What a shell takes for a command: `token=\`cp a b\``.
+  if (text[start - 1] === '`' && (text[start - 2] === '=' || next !== '`')) return start
   // The value is what a function returns: code, and no secret.
   return next === '(' || next === '[' ? start : last
 }

@@ -221,6 +221,10 @@ describe('files that a line starts', () => {
     ['npm run x', 'package.json'],
     ['psql -f x.sql', 'x.sql'],
     ['acme --script=s.sh', 's.sh'],
+    ['python3 -mpkg.mod', 'pkg/mod.py'],
+    ['ruby -r./x -e 1', 'x.rb'],
+    ['ssh h.example.org < s.sh', 's.sh'],
+    ["ssh h.example.org 'bash -s' < s.sh", 's.sh'],
   ])('a yes for ever to %j is none once %j has changed', async (line, file) => {
     const engine = prepared()
     const request = requestOf(engine, line)
@@ -255,6 +259,14 @@ describe('files that a line starts', () => {
     'bash /var/tmp/s.sh',
     'cat /var/tmp/s.sh | bash',
     'node *.js',
+    'BASH_ENV=s.sh bash -c ls',
+    'MAKEFILES=s.sh make',
+    'NODE_OPTIONS=--require=./x.js node -e 1',
+    'GIT_SSH_COMMAND=./s.sh git fetch',
+    'PATH=.:$PATH s.sh',
+    'PATH=$PWD; s.sh',
+    'export PATH=$PWD; s.sh',
+    'hash -p ./s.sh ls; ls',
   ])('nothing is offered where they cannot be known: %s', async line => {
     const engine = prepared()
     expect((await engine.engine.judge(requestOf(engine, line))).preview?.grants).toEqual([])

@@ -77,6 +77,10 @@ describe('where a rule forbids a command', () => {
     'for c in make; do "$c" deploy; done',
     '§{!x} deploy',
     './*ake deploy',
+    'IFS=,; x=make,deploy; $x',
+    "sed 's/a/make deploy/Me' words.txt",
+    "x='§(make deploy)'; echo §{x@P}",
+    "x='a[§(make deploy)]'; echo §{!x}",
   ])('a line whose command nobody can know does not run unasked: %s', async line => {
     const written = line.replaceAll('§', '$')
     expect((await decide(deny('make', 'deploy'), written)).outcome).not.toBe('allow')

@@ -19,4 +19,4 @@ export function buildsCommand(program: string, words: readonly string[]): boolea
 }
 
 /** The flag `e` after the third mark of `s`, or the command `e` after its address. */
-const SED_RUNS = /s([^\w\s\\])[^\n]*\1[gpiIm\d]*e|(?:^|[;{}!\n\d$/])\s*e(?:\s|$|[;}])/
+const SED_RUNS = /s([^\w\s\\])[^\n]*\1[gpiImM\d]*e|(?:^|[;{}!\n\d$/])\s*e(?:\s|$|[;}])/

@@ -13,6 +13,7 @@ export function walkEmbedded(node: SyntaxNode, scope: Scope, report: Report): vo
     walkAmbiguous(node.text, scope, report)
   if (node.type === 'ParameterExpansion' && (node.prefix === '!' || node.operation?.type === 'Transform')) {
     note(report, 'unknown', `\`${node.text}\` can run code that is hidden in a variable.`)
+    if (node.index === undefined) report.startsUnknown = true
   }
   forEachChild(node, child => walkEmbedded(child, scope, report))
 }

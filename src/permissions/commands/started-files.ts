@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { lookAt, realPathOf } from '../../core/real-path.ts'
-import type { EffectName } from '../effect-names.ts'
 import type { CommandAnalysis, FoundCommand } from './types.ts'
 
 /** Where programs find what they are told to run by name, in their folder and in those that they are given. */
@@ -17,7 +16,7 @@ const ORDERS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** Commands that run code which their words or their input name. */
-const STARTING: readonly EffectName[] = ['runs-code', 'package-scripts', 'containers', 'database']
+const STARTING = /^(?:runs-code|package-scripts|containers|database|remote-shell)$/
 
 /** A yes to `./deploy.sh`, `bash s.sh` or `make deploy` is one to what these files say now. Real paths. */
 export interface StartedFiles {
@@ -29,8 +28,8 @@ export interface StartedFiles {
   readonly isOpen: boolean
 }
 
-export function startedFiles({ commands, access }: CommandAnalysis): StartedFiles {
-  const starting = commands.filter(({ effects }) => effects.some(effect => STARTING.includes(effect)))
+export function startedFiles({ commands, access, ...line }: CommandAnalysis): StartedFiles {
+  const starting = commands.filter(({ effects }) => effects.some(effect => STARTING.test(effect)))
   const inputs = access.flatMap(item => (item.kind === 'file_read' ? [item.path] : []))
   const from = ({ cwds }: FoundCommand, names: readonly string[]): string[] =>
     (cwds ?? []).flatMap(cwd => names.flatMap(name => realOf(resolve(cwd, name))))
@@ -38,29 +37,27 @@ export function startedFiles({ commands, access }: CommandAnalysis): StartedFile
   const folders = new Set([...named].filter(path => lookAt(path)?.isDirectory() === true))
   const orders = starting.flatMap(found => {
     const files = ORDERS.get(found.program ?? '') ?? []
-    return ['.', ...folders].flatMap(folder =>
-      from(
-        found,
-        files.map(name => `${folder}/${name}`),
-      ),
-    )
+    const names = ['.', ...folders].flatMap(folder => files.map(name => `${folder}/${name}`))
+    return from(found, names)
   })
   return {
     orders: [...new Set(orders)],
     named: [...named].filter(path => !folders.has(path)),
-    isOpen: starting.some(({ argv, cwds }) => cwds === null || argv.some(({ text }) => text === null)),
+    isOpen:
+      line.startsUnknown ||
+      // The value names what starts: `BASH_ENV=s.sh bash -c ls`, `PATH=.:$PATH s.sh`.
+      (line.level === 'dangerous' && line.effects.includes('changes-environment')) ||
+      starting.some(({ argv, cwds }) => cwds === null || argv.some(({ text }) => text === null)),
   }
 }
 
 /** Every word may be a path, also behind `=` and a letter (`-f`), or be a module (`python3 -m a.b`, `node a`). */
 function namesIn({ argv, program }: FoundCommand): string[] {
   const words = argv.flatMap(({ text }) => (text === null || text === program ? [] : [text]))
-  const names = words.flatMap(word => {
+  const values = words.flatMap(word => [word, word.slice(word.indexOf('=') + 1), word.replace(/^-\w/, '')])
+  const names = [...new Set(values)].flatMap(word => {
     const module = word.replaceAll('.', '/')
-    return [
-      ...[word, word.slice(word.indexOf('=') + 1), word.replace(/^-\w/, '')],
-      ...[`${module}.py`, `${module}/__main__.py`, `${word}.js`, `${word}/index.js`],
-    ]
+    return [word, `${module}.py`, `${module}/__main__.py`, `${word}.js`, `${word}.rb`, `${word}/index.js`]
   })
   const paths = program?.includes('/') ? [program, ...names] : names
   // Longer texts are code.

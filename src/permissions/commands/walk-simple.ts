@@ -146,7 +146,9 @@ function changeDirectory(args: Arg[], redirects: Redirects, scope: Scope, report
     level: 'safe',
     effects: [],
   })
-  const text = targetText(program, target, scope)
+  // `-P` goes where links lead, and the words do not say where that is: `cd -P link/..`.
+  const isPhysical = args.some(arg => /^-[LPe@]*P/.test(arg.text ?? ''))
+  const text = isPhysical ? null : targetText(program, target, scope)
   if (text === null || operands.length > 1) {
     report.unresolved = true
     note(report, 'unknown', 'The folder that the line changes to is not known.')

@@ -147,7 +147,7 @@ function expandPieces(pieces: Piece[]): Piece[][] {
 function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   const pieces = expandTilde(sequence, scope)
   const unknown = pieces.some(
-    piece => piece.kind === 'unknown' || (piece.kind === 'value' && isSplit(piece.text)),
+    piece => piece.kind === 'unknown' || (piece.kind === 'value' && isSplit(piece.text, scope)),
   )
   if (unknown || hasOddBraces(raw)) return guesses(pieces, raw)
   const literal = pieces.map(pieceText).join('')
@@ -165,9 +165,9 @@ function hasOddBraces(raw: string): boolean {
   return /\{[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(raw.replaceAll(/'[^']*'|"[^"$`]*"|\$\{[^}]*\}/g, ''))
 }
 
-/** Unquoted values with blanks or pattern characters are split and matched by bash: no longer one known word. */
-function isSplit(text: string): boolean {
-  return /[\s*?[\\]/.test(text)
+/** Unquoted values with blanks, what IFS says instead, or pattern characters are split and matched: no one known word. */
+function isSplit(text: string, { variables }: Scope): boolean {
+  return variables.has('IFS') || /[\s*?[\\]/.test(text)
 }
 
 function guesses(pieces: Piece[], raw: string): Arg[] {

@@ -62,6 +62,23 @@ describe('a rule that allows git', () => {
     expect(line(box, 'git add f').decision.outcome).toBe('allow')
   })
 
+  test('does not cover a folder that only a link leads to', () => {
+    const box = openEngine()
+    box.git('init', '-q', 'vendor/x')
+    box.git('-C', 'vendor/x', 'config', 'core.fsmonitor', './mon.sh')
+    file(box, 'vendor/x/deep/er/f')
+    symlinkSync('vendor/x/deep/er', join(box.workspace, 'link'))
+    for (const command of [
+      'cd -P link/.. && git add f',
+      'cd -LP link/.. && git add f',
+      'cd -P link && cd .. && git add f',
+      'cd link && cd -P -- .. && git add f',
+    ])
+      expect(line(box, command).decision.outcome, command).toBe('ask')
+    // Without `-P` a shell goes back to where it came from.
+    expect(line(box, 'cd link/.. && git add f').decision.outcome).toBe('allow')
+  })
+
   test('does not cover hooks, unless they were approved once', async () => {
     const box = openEngine()
     file(box, '.git/hooks/pre-commit', '#!/bin/sh\n')
