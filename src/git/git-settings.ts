@@ -87,13 +87,20 @@ function isOwnTree(key: string, value: string, { repository, root }: Repository)
  */
 function pathsIn(key: string, value: string, file: string, { root }: Repository, home?: string): string[] {
   const isPlace = INCLUDES.test(key) || /(path|file|dir)$/.test(key)
-  const words = isPlace ? [value] : [value, ...(value.match(/[^\s'"`;|&()<>$={}!]+/g) ?? [])]
+  const spelled = isPlace ? [] : (value.match(/[^\s'"`;|&()<>$={}!]+/g) ?? [])
+  // `$PWD/merge.sh`, `$(git rev-parse --show-toplevel)/merge.sh`: any beginning of it may stand for the top.
+  const words = [value, ...spelled, ...(/[$`]/.test(value) ? spelled.flatMap(endsOf) : [])]
   const from = INCLUDES.test(key) ? dirname(file) : root
   return words
     .filter(word => word !== '')
     .map(word => realOf(inHome(word, from, home)))
     .filter(path => path !== root && isInside(path, root))
     .filter(path => isPlace || lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+}
+
+function endsOf(word: string): string[] {
+  const names = word.split('/')
+  return names.slice(1).map((_, index) => names.slice(index + 1).join('/'))
 }
 
 /** Those that somebody put there; git lays out samples, which it does not run. */

@@ -171,6 +171,8 @@ describe('files that the settings of git name', () => {
     ['core.hooksPath', './scripts/hooks/', 'scripts/Hooks/commit-msg'],
     ['core.fsmonitor', 'tools/mon.sh', 'tools/mon.sh'],
     ['core.fsmonitor', 'node tools/mon.js --fast', 'tools/mon.js'],
+    ['merge.x.driver', '"$(git rev-parse --show-toplevel)/tools/m.sh" %A', 'tools/m.sh'],
+    ['filter.x.process', '$PWD/tools/p', 'tools/p'],
     ['include.path', '../shared.gitconfig', 'shared.gitconfig'],
     ['includeIf.gitdir:/x/.path', '../other.gitconfig', 'other.gitconfig'],
     ['filter.x.clean', 'tools/clean %f', 'tools/clean'],
