@@ -49,6 +49,7 @@ const STARTS: readonly RepositoryAccess['starts'][] = ['nothing', 'filters', 'co
  */
 export function recordGitReads(call: Call, { subcommand, rest, directories }: GitCall): void {
   const scope = inDirectories(call.scope, directories)
+  if (scope.cwds === null) unknownFolder(call)
   recordRepositories(call, scope, 'anything')
   // Their words are addresses and refs on both sides of a colon.
   if (/^(?:push|pull|fetch|clone|remote|submodule|ls-remote)$/.test(subcommand ?? '')) return
@@ -75,14 +76,12 @@ function unknownFolder(call: Call): void {
   raise(call, 'unknown', 'The folder in which this runs is not known.')
 }
 
-/** `git -C dir`: paths are relative to that folder. */
+/** `git -C dir`: paths are relative to that folder. From a folder that may be a link, git goes up to another one. */
 function inDirectories(scope: Scope, directories: Arg[]): Scope {
-  let cwds = scope.cwds
-  for (const directory of directories) {
-    const next = cwds
-    cwds = directory.text === null ? null : absolutePaths(directory.text, { ...scope, cwds: next })
-  }
-  return { ...scope, cwds }
+  const path = directories.map(seen).reduce((from, to) => (to.startsWith('/') ? to : `${from}/${to}`), '.')
+  const isKnown = path.startsWith('/') || scope.cwds !== null
+  const isSure = directories.every(({ text }) => text !== null) && !goesUpAgain(path)
+  return { ...scope, cwds: isKnown && isSure ? absolutePaths(path, scope) : null }
 }
 
 function recordItem(call: Call, item: ReadItem, scope: Scope): void {

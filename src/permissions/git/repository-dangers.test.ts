@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../../core/access.ts'
 import type { Judgement, Mode } from '../../core/decision.ts'
+import { analyzeCommand } from '../commands/analyze.ts'
 import { createTestEngine, type TestEngine } from '../testing.ts'
 
 // What a repository of the clone, or the settings of the person's own, make git run or print.
@@ -75,8 +76,14 @@ describe('a rule that allows git', () => {
       'cd link && cd -P -- .. && git add f',
     ])
       expect(line(box, command).decision.outcome, command).toBe('ask')
-    // Without `-P` a shell goes back to where it came from.
+    // Without `-P` a shell goes back to where it came from; git never does.
     expect(line(box, 'cd link/.. && git add f').decision.outcome).toBe('allow')
+    for (const command of ['git -C link/.. log -p', 'git -C link -C .. show', 'cd $X && git -C x status']) {
+      const { plan, unresolved } = analyzeCommand(command, { ...box, cwd: box.workspace, home: '/home/kim' })
+      expect([command, plan, unresolved]).toEqual([command, null, true])
+    }
+    expect(line(box, 'git -C .. status').permit.command?.plan).not.toBeNull()
+    expect(line(box, 'git -C vendor -C x status').permit.command?.plan).not.toBeNull()
   })
 
   test('does not cover hooks, unless they were approved once', async () => {
