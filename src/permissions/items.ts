@@ -10,7 +10,7 @@ import { repositoryAbove } from '../git/repository.ts'
 import { resolvePlan } from './command-permit.ts'
 import type { CommandAnalysis, FoundCommand, GlobAccess } from './commands/types.ts'
 import { programsOf } from './git/git-programs.ts'
-import { type Closed, gitHistoryProblem, namelessObject } from './git/history.ts'
+import { type Closed, gitHistoryProblem, holdsStore, namelessObject } from './git/history.ts'
 import { analyzeUrl, type UrlFacts } from './network/network.ts'
 import { analyzeChange } from './paths/guarded-files.ts'
 import { analyzePath, type PathContext, type PathFacts } from './paths/paths.ts'
@@ -178,6 +178,12 @@ function historyItems(analysis: CommandAnalysis, files: readonly FileItem[], clo
     namelessObject(analysis),
     ...analysis.trees.flatMap(({ path, history }) =>
       history === undefined ? [] : [gitHistoryProblem(path, closed, history)],
+    ),
+    // Git needs the objects, and another program of the line would read them too: `git log; grep -ra . .`
+    ...analysis.repositories.flatMap(({ path }) =>
+      analysis.trees.some(tree => tree.content && tree.history === undefined && holdsStore(tree.path, path))
+        ? [gitHistoryProblem(path, closed)]
+        : [],
     ),
     ...files.flatMap(({ real }) => {
       const repository = repositoryOfObject(real, existsSync)

@@ -92,11 +92,16 @@ describe.skipIf(noSandbox !== '').each(Object.entries(WAYS))(`a denied file in %
       'git cat-file -p topic:secrets/k.txt',
       'git cat-file -p stash^3:secrets/k.txt',
       'git grep hunter2 $(git rev-list --all --reflog)',
+      'git log | head -1; grep -rac . .git',
+      'git status && grep -rac . .',
+      'grep -rac . .',
+      'grep -rac . .git',
       `python3 -c "import subprocess; print(subprocess.run(['git','cat-file','-p','${blob}'],capture_output=True).stdout)"`,
     ]) {
       const result = await run(line)
       expect(result.text, line).not.toContain(SECRET)
       expect(result.text, line).not.toContain('hunter2-')
+      expect(result.text, line).not.toMatch(/objects\/(pack\/pack|..\/[0-9a-f]{38}:)/)
     }
     // Lines that print nothing of it are as they were.
     for (const line of [
@@ -105,6 +110,9 @@ describe.skipIf(noSandbox !== '').each(Object.entries(WAYS))(`a denied file in %
       'git diff',
       'git log -p -- a.txt',
       'git show HEAD --stat',
+      'git status; grep -rn one a.txt',
+      'git status; git diff; grep -n one a.txt',
+      'git log --oneline | head -3; cat a.txt',
       'echo hello > b.txt; cat b.txt; rm b.txt',
     ])
       expect((await run(line)).ok, line).toBe(true)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInside } from '../../core/real-path.ts'
+import { isInside, realPathOf } from '../../core/real-path.ts'
 import { gitParts } from '../../git/git-folder.ts'
 import { trackedFiles } from '../../git/git-index.ts'
 import { isContent } from '../../git/named-object.ts'
@@ -51,6 +51,12 @@ const MOST_NAMED = 5
 function objectsAbove(folder: string): string | undefined {
   const found = repositoryAbove(folder)
   return found === undefined ? undefined : join(found.shared ?? found.repository, 'objects')
+}
+
+/** Whether the objects that git uses in a folder lie in this tree. */
+export function holdsStore(tree: string, folder: string): boolean {
+  const objects = objectsAbove(folder)
+  return objects !== undefined && isInside(objects, realPathOf(tree))
 }
 
 function pathsOf(root: string): readonly string[] | null {

@@ -80,9 +80,7 @@ function namedFiles({ named, scope }: HidingContext): string[] {
 /** Objects are no files that could be hidden one by one: those of a repository with secrets in it go as a whole. */
 function isClosedHistory(path: string, { mayHide, mayRead, scope: { workspace } }: HidingContext): boolean {
   const repository = dirname(path)
-  if (basename(path) !== 'objects') return false
-  if (!hasGitShape(name => lstatSync(join(repository, name), { throwIfNoEntry: false }) !== undefined))
-    return false
+  if (!isStore(path)) return false
   const own = repositoryAt(workspace)
   // Submodules are judged with the repository that has them.
   const isOwn = [own?.repository, own?.shared].some(each => each !== undefined && isInside(repository, each))
@@ -90,6 +88,12 @@ function isClosedHistory(path: string, { mayHide, mayRead, scope: { workspace } 
   if (!isOwn && basename(repository) !== '.git') return true
   const closed = { mayBe: mayHide, is: (each: string) => !mayRead(each) }
   return gitHistoryProblem(isOwn ? workspace : dirname(repository), closed) !== undefined
+}
+
+function isStore(path: string): boolean {
+  const isThere = (name: string): boolean =>
+    lstatSync(join(dirname(path), name), { throwIfNoEntry: false }) !== undefined
+  return basename(path) === 'objects' && hasGitShape(isThere)
 }
 
 /** What the line names outside the workspace, and the repositories in which its git commands work. */
@@ -150,20 +154,23 @@ function comparesOnly({ program, argv }: FoundCommand): boolean {
 
 function isClosed(
   path: string,
-  { commands }: CommandAnalysis,
+  { commands, trees }: CommandAnalysis,
   context: HidingContext & Pick<HiddenFiles, 'searched'>,
 ): boolean {
   const { named, mayRead, contained, searched } = context
   // Beside those folders, a contained line sees packages that the person installed.
   const isInstalled = contained && !searched.some(folder => isInside(path, folder))
   if (contained && !isInstalled && isClosedHistory(path, context)) return true
+  // `grep -ra . .` reads every version of every file, without its name; only git makes any use of them.
+  const usesGit = commands.some(({ program }) => program === 'git')
+  if (!contained && !usesGit && trees.some(({ content }) => content) && isStore(path)) return true
   if (path === NEEDED_BY_ALL || mayRead(path) || (isInstalled && isPublicCode(path))) return false
   // Named and allowed: the file itself, the way to it, and what is in a folder that was asked about.
   if (named.some(name => isInside(name, path) || (isInside(path, name) && !mayRead(name)))) return false
   // Git would take a tracked file that is not there for changed. It prints nothing of it: lines that could are asked about.
   if (contained) return true
   const onlyCompares = commands.every(each => comparesOnly(each) || opensNoFile(each) || readsItsInput(each))
-  return !(onlyCompares && commands.some(({ program }) => program === 'git') && isTracked(path))
+  return !(onlyCompares && usesGit && isTracked(path))
 }
 
 // What comes with every Python, with packages of Rust, Go, Ruby and Node, and certificates of public authorities.

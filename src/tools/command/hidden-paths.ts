@@ -23,7 +23,7 @@ export async function findHidden({ command }: Permit): Promise<string[]> {
   const found = [...hidden.places()]
   const stores: string[] = []
   for (const folder of hidden.searched) found.push(...(await listHidden(folder, hidden, stores)))
-  const isUnasked = command.contained === true || (command.plan !== null && command.unasked === true)
+  const isUnasked = command.contained === true || (command.unasked === true && readsWithGit(command))
   if (isUnasked) for (const objects of stores) found.push(...nameless(objects, command))
   if (found.length > MOST_HIDDEN) {
     throw new ToolError('failed', `${found.length} files here may not be read, too many to hide them all.`, {
@@ -31,6 +31,12 @@ export async function findHidden({ command }: Permit): Promise<string[]> {
     })
   }
   return found
+}
+
+/** Of lines that only read, others see no objects, and to look through a history before every `cat` would take seconds. */
+function readsWithGit({ plan }: CommandPermit): boolean {
+  const stages = plan?.steps.flatMap(step => (step.kind === 'pipeline' ? step.stages : [])) ?? []
+  return stages.some(({ argv }) => argv.some(word => /(^|\/)git$/.test(word)))
 }
 
 /** Each is a wall of its own, and more of them would take longer than most commands. */
