@@ -145,7 +145,7 @@ describe('no output obeys or is forged by foreign text', () => {
     }
     for (const shown of [
       ask('read_file', { path: 'secret/a.txt' }),
-      ask('run_command', { command: `touch '${EVIL}'`, description: EVIL }),
+      ask('run_command', { command: `touch 'a${EVIL}'`, description: EVIL }),
       ask('write_file', { path: `other/${NAME}`, content: EVIL }),
     ]) {
       expect(shown).toContain('Choose one')
