@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
-  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -52,8 +53,6 @@ const MAX_FILES = 20_000
 /** A file of records that has as much is full, or this part of the budget: they are removed as a whole. */
 const FULL_BYTES = 1024 ** 2
 const FULL_PART = 1 / 16
-/** Of the number that orders the records: milliseconds since 1970 for a few thousand years. */
-const ORDER_DIGITS = 14
 /** How long the store of another folder, which came with a copy of the workspace, is left where it is. */
 const FOREIGN_STORE_MS = 7 * 24 * 3600 * 1000
 
@@ -74,7 +73,7 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
       // Says that this process lives: its pending records are not for others to settle.
       ownerLock ??= tryLock(ownerPath(places, owner))
       const at = now()
-      const order = unlessRemoved(places, () => nextInOrder(places, at))
+      const order = unlessRemoved(places, () => nextInOrder(places))
       const id = `${order}-${owner}`
       const { run, tool, ended } = call
       const how = ended === undefined ? {} : { ended }
@@ -102,26 +101,25 @@ export function openUndoStore(options: UndoStoreOptions): UndoStore {
 }
 
 /**
- * Records are ordered by a number that all processes share, so that a clock that goes back changes no order. It is the
- * time where that is later, as in the records of earlier versions.
+ * Records are ordered by a number that all processes share, so that a clock that is set changes no order: the size of a
+ * file that each of them lengthens, which never goes back. Ids of earlier versions began with the time, and with a 0.
  */
-function nextInOrder(places: StorePlaces, at: number): string {
-  const descriptor = openSync(
-    join(dirname(places.calls), 'order'),
-    constants.O_RDWR | constants.O_CREAT,
-    0o600,
-  )
+function nextInOrder(places: StorePlaces): string {
+  const path = join(dirname(places.calls), 'order')
+  const before = existsSync(path) ? 0 : numberIn(listRecords(places)[0]?.header.id)
+  const descriptor = openSync(path, 'a', 0o600)
   try {
-    const digits = Buffer.alloc(ORDER_DIGITS)
-    readSync(descriptor, digits, 0, ORDER_DIGITS, 0)
-    const text = digits.toString('latin1')
-    const last = /^\d+$/.test(text) ? text : (listRecords(places)[0]?.header.id ?? '0').slice(0, ORDER_DIGITS)
-    const next = String(Math.max(at, Number(last) + 1)).padStart(ORDER_DIGITS, '0')
-    writeSync(descriptor, next, 0, 'latin1')
-    return next
+    // A store whose file was lost goes on behind its newest record.
+    if (before > 0) ftruncateSync(descriptor, before)
+    writeSync(descriptor, '.')
+    return `1${String(fstatSync(descriptor).size).padStart(13, '0')}`
   } finally {
     closeSync(descriptor)
   }
+}
+
+function numberIn(id = ''): number {
+  return id.startsWith('1') ? Number(id.slice(1, 14)) : 0
 }
 
 /** The files that this process appends to: as many as there are records at the same time. */
