@@ -7,10 +7,12 @@ import type { PathState } from './undo-plan.ts'
 export interface PlannedDisk {
   look(path: string): Promise<PathState | 'other' | undefined>
   put(path: string, state: PathState | undefined): void
+  /** A folder that a call had made goes, as far as nothing else is in it. */
+  letGo(path: string, state: PathState): void
   keep(): void
   discard(): void
-  /** Whether the plan puts something into this folder, or leaves what an earlier step put there. */
-  fills(folder: string): boolean
+  /** Folders that were to go, and into which the plan puts something, stay or come back. */
+  keepFilledFolders(): void
   /** As it is on the disk, after all. */
   leave(path: string): void
   /** What this call's changes left at paths that are empty now: a moved file is taken from where it is before it is put where it was. */
@@ -25,9 +27,10 @@ export function createPlannedDisk(observer: Observer, find: ContentFinder): Plan
   const kept = new Map<string, PathState | undefined>()
   const top = new Map<string, PathState | undefined>()
   const moved = new Map<string, PathState>()
-  /** Folder → what was ever put into it, also what was discarded since. */
-  const entries = new Map<string, Set<string>>()
-  const planned = (path: string): PathState | undefined => (top.has(path) ? top.get(path) : kept.get(path))
+  /** What folders were when the plan let them go. */
+  const gone = new Map<string, PathState>()
+  const look: PlannedDisk['look'] = async path =>
+    top.has(path) ? top.get(path) : kept.has(path) ? kept.get(path) : now(path)
   const now = async (path: string): Promise<PathState | 'other' | undefined> => {
     if (disk.has(path)) return disk.get(path)
     const folder = dirname(path)
@@ -41,13 +44,22 @@ export function createPlannedDisk(observer: Observer, find: ContentFinder): Plan
     kept,
     moved,
     find,
-    look: async path => (top.has(path) ? top.get(path) : kept.has(path) ? kept.get(path) : now(path)),
-    put(path, state) {
-      top.set(path, state)
-      const folder = dirname(path)
-      entries.set(folder, (entries.get(folder) ?? new Set()).add(path))
+    look,
+    put: (path, state) => top.set(path, state),
+    letGo(path, state) {
+      top.set(path, undefined)
+      gone.set(path, state)
     },
-    fills: folder => [...(entries.get(folder) ?? [])].some(path => planned(path) !== undefined),
+    keepFilledFolders() {
+      for (const [path, state] of [...kept]) {
+        if (state === undefined) continue
+        for (let folder = dirname(path); kept.has(folder); folder = dirname(folder)) {
+          const before = gone.get(folder)
+          if (kept.get(folder) !== undefined || before === undefined) break
+          kept.set(folder, before)
+        }
+      }
+    },
     keep() {
       for (const [path, state] of top) kept.set(path, state)
       top.clear()

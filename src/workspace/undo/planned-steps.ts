@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isSystemError } from '../../core/errors.ts'
 import type { Observer } from '../files/observer.ts'
 import type { PlannedDisk } from './planned-disk.ts'
@@ -14,15 +14,18 @@ interface Kept {
 /** What has to be done so that the disk becomes as planned: parents first. */
 export function planSteps(disk: PlannedDisk, observer: Observer, { staying, inUse }: Kept): UndoStep[] {
   const steps: UndoStep[] = []
+  /** Folders into which the plan puts something. */
+  const filled = new Set<string>()
   const goes = (path: string): boolean => disk.kept.has(path) && disk.kept.get(path) === undefined
   // The deepest first, so that a folder knows which folders in it will go.
   for (const path of [...disk.kept.keys()].sort().reverse()) {
     const then = disk.kept.get(path)
     const now = disk.disk.get(path)
+    if (then !== undefined) filled.add(dirname(path))
     if (now === 'other' || isSame(now, then)) continue
     if (now?.entry === 'directory' && then?.entry !== 'directory') {
       const left = namesIn(observer, path)?.map(name => join(path, name))
-      if (left === undefined || left.some(each => !goes(each) || staying.has(each))) {
+      if (filled.has(path) || left === undefined || left.some(each => !goes(each) || staying.has(each))) {
         if (then !== undefined) inUse(path)
         staying.add(path)
         continue

@@ -178,6 +178,7 @@ export async function planUndo(
     await takeLeftObjects(disk, repositories, () => chooseCalls(all).filter(({ undone }) => undone))
     const { stays, leftObjects } = whatStaysOfRepositories(disk, observer, repositories)
     for (const path of stays) disk.leave(path)
+    disk.keepFilledFolders()
     const staying = new Set<string>()
     const steps = planSteps(disk, observer, { staying, inUse: path => conflicts.push(inUse(path, taken)) })
     return {
@@ -277,10 +278,12 @@ async function takeBackOne(work: Work, record: SavedRecord, change: Change): Pro
   if (other !== undefined) return other
   if (change.undoable === false) return { reason: 'its old content was more than undo could keep' }
   if (change.before === undefined) {
-    // A later call took a person's file out of the folder, and the plan brings that file back.
-    if (disk.fills(change.path)) return undefined
-    disk.put(change.path, undefined)
-    if (current !== undefined && current !== 'other') disk.moved.set(change.path, current)
+    if (current === undefined || current === 'other') disk.put(change.path, undefined)
+    else if (current.entry === 'directory') disk.letGo(change.path, current)
+    else {
+      disk.put(change.path, undefined)
+      disk.moved.set(change.path, current)
+    }
     return undefined
   }
   const folder = dirname(change.path)

@@ -83,6 +83,20 @@ describe('taking back', () => {
     expect(readdirSync(at('d'))).toEqual(['mine'])
   })
 
+  test("a file does not come back in the place of a folder with a person's file in it", async () => {
+    writeFileSync(at('d'), 'was a file')
+    await workspace.remove('d', 'remove')
+    await workspace.write('d/a', 'x', 'write')
+    writeFileSync(at('d/mine'), 'mine')
+    await workspace.move('d/mine', 'y', { id: 'move' })
+    const plan = await planUndo(workspace.undo, { last: 3 })
+    expect(plan.conflicts).toMatchObject([
+      { path: at('d'), reason: expect.stringContaining('a folder in its place') },
+    ])
+    await undo({ last: 3 }, { despiteConflicts: true })
+    expect(text('d/mine')).toBe('mine')
+  })
+
   test('the last call is the last one of the log, although the clock went back an hour', async () => {
     let hour = 2
     const clocked = createTestWorkspace({ now: () => 1_700_000_000_000 + hour * 3_600_000 })
