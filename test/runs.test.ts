@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Approver, noApprover, type Question } from '../src/core/approval.ts'
+import { type Approver, noApprover, onceApprover, type Question } from '../src/core/approval.ts'
 import { openTestRuntime, reopenTestRuntime, type TestRuntime } from './support/runtime.ts'
 
 // Many runs of one process: each with its own authority, its own approver, its own end.
@@ -53,6 +54,50 @@ describe('a run', () => {
     })
     const command = await runtime.call({ tool: 'Bash', input: { command: 'touch x' }, run: writer.id })
     expect(command.error?.message).toContain("Command 'touch' is not in the allowed command list.")
+  })
+
+  test('with git at ReadWrite adds and commits, whatever its commands; at ReadOnly it is told which level it needs', async () => {
+    box = await openTestRuntime('mode = "ask"\n', onceApprover('the test'))
+    const { runtime, workspace, write } = box
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: workspace, encoding: 'utf8' })
+    git('init', '--quiet')
+    git('config', 'user.name', 'kim')
+    git('config', 'user.email', 'kim@example.com')
+    write('doc/a.md', 'a\n')
+    const as = async (level: 'read-only' | 'read-write', input: Record<string, unknown>) => {
+      const run = await runtime.openRun({ authority: { agent: 'committer', tools: ['git_ops'], git: level } })
+      return runtime.call({ tool: 'git_ops', input, run: run.id })
+    }
+    const add = { action: 'add', args: { files: ['doc/a.md'] } }
+    expect((await as('read-only', add)).error?.message).toBe(
+      "Git write action 'add' requires ReadWrite permission. Current: ReadOnly",
+    )
+    const results = [
+      await as('read-write', add),
+      await as('read-write', { action: 'commit', args: { message: 'add a' } }),
+    ]
+    expect(results.map(({ error }) => error?.message)).toEqual([undefined, undefined])
+    expect(git('log', '--format=%s')).toBe('add a\n')
+  })
+
+  test('with self_eval alone runs the checks of the project, and no command of its own', async () => {
+    box = await openTestRuntime('', onceApprover('the test'))
+    box.write('Makefile', 'test:\n\t@echo fine\n')
+    const { runtime } = box
+    const { id: run } = await runtime.openRun({ authority: { agent: 'checker', tools: ['self_eval'] } })
+    const checked = await runtime.call({ tool: 'self_eval', input: {}, run })
+    expect(checked, checked.text).toMatchObject({ ok: true, data: { all_passed: true } })
+    const own = await runtime.call({ tool: 'run_command', input: { command: 'make test' }, run })
+    expect(own.error?.code).toBe('not_enabled')
+  })
+
+  test('has no more by its tools than a configuration that restricts all commands', async () => {
+    box = await openTestRuntime('[tools.run_command]\nprofile = "restricted"\nallowed_commands = ["ls"]\n')
+    box.write('Makefile', 'test:\n\t@echo fine\n')
+    const { runtime } = box
+    const { id: run } = await runtime.openRun({ authority: { agent: 'checker', tools: ['self_eval'] } })
+    const checked = await runtime.call({ tool: 'self_eval', input: {}, run })
+    expect(checked.text).toContain("Command 'make' is not in the allowed command list. Allowed: ")
   })
 
   test('below another one has at most what that one has', async () => {

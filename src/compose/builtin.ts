@@ -55,7 +55,13 @@ function evaluateParts({ config, places, calls }: BuiltinParts): EvaluateParts {
     async runCommand(input, { run, cwd, signal, progress, beforeRun }) {
       const runtime = calls()
       if (runtime === undefined) throw new Error('A tool is called before the runtime is made.')
-      const call = { id: `call_${randomUUID()}`, tool: 'run_command', input, caller: 'self_eval' }
+      const call = {
+        id: `call_${randomUUID()}`,
+        tool: 'run_command',
+        input,
+        caller: 'self_eval',
+        isPart: true as const,
+      }
       const claim = beforeRun === undefined ? {} : { beforeRun }
       return callTool(runtime, { ...call, ...claim, run, cwd, signal, onProgress: progress })
     },

@@ -65,7 +65,7 @@ function ownHosts({ config, files, contributions }: LoadedConfig): string[] {
 function commandAuthority({ tools }: LoadedConfig['config']): CommandAuthority {
   const { profile, allowed_commands, timeout } = tools.run_command
   return profile === 'restricted'
-    ? { profile, allowed: allowed_commands, timeoutMs: timeout }
+    ? { profile, allowed: allowed_commands, forTools: true, timeoutMs: timeout }
     : { profile, timeoutMs: timeout }
 }
 

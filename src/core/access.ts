@@ -3,13 +3,19 @@
  * `execute` is expanded by the engine into what the command line reads, writes, contacts and starts.
  */
 export type Access =
-  | { kind: 'execute'; command: string; cwd?: string }
+  /** `programs`: all that the line may start; `own`: the tool wrote it, so the list of an agent is not about it. */
+  | { kind: 'execute'; command: string; cwd?: string; programs?: 'own' | readonly string[] }
   | { kind: 'file_read'; path: string }
   | { kind: 'file_write'; path: string }
   | { kind: 'file_delete'; path: string }
   | { kind: 'network'; url: string; method?: string }
   /** `paths`: the files concerned. */
   | { kind: 'custom'; name: string; details: string; paths?: readonly string[] }
+
+/** What a tool does as a part of its own work is no line of a model. */
+export function toOwnLine(access: Access): Access {
+  return access.kind === 'execute' ? { ...access, programs: 'own' } : access
+}
 
 export type AccessKind = Access['kind']
 

@@ -20,10 +20,13 @@ export interface Authority {
   readonly confirm?: true
 }
 
-/** `restricted`: one simple command of the list, without a shell. */
+/**
+ * `restricted`: one simple command of the list, without a shell. An agent's list is about the lines that its model writes;
+ * one of the configuration is `forTools` too, about those that tools are made of.
+ */
 export type CommandAuthority = { readonly timeoutMs?: number } & (
   | { readonly profile: 'shell' }
-  | { readonly profile: 'restricted'; readonly allowed: readonly string[] }
+  | { readonly profile: 'restricted'; readonly allowed: readonly string[]; readonly forTools?: true }
 )
 
 /** `read-only`: commands of git that only look. Pushing needs `read-write`, and asks even then. */
@@ -122,19 +125,15 @@ function commonNames(ours: Authority['tools'], wished: Authority['tools'] = 'all
 
 function narrowCommands(ours: CommandAuthority, wished: CommandAuthority = ours): CommandAuthority {
   const timeoutMs = smaller(ours.timeoutMs, wished.timeoutMs)
-  return {
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...narrowProfile(ours, wished),
-  }
+  return { ...narrowProfile(ours, wished), ...(timeoutMs === undefined ? {} : { timeoutMs }) }
 }
 
 function narrowProfile(ours: CommandAuthority, wished: CommandAuthority): CommandAuthority {
-  if (wished.profile === 'shell') {
-    return ours.profile === 'shell' ? { profile: 'shell' } : { profile: 'restricted', allowed: ours.allowed }
-  }
-  const allowed =
-    ours.profile === 'shell' ? wished.allowed : wished.allowed.filter(name => ours.allowed.includes(name))
-  return { profile: 'restricted', allowed }
+  if (wished.profile === 'shell') return ours
+  if (ours.profile === 'shell') return wished
+  const allowed = wished.allowed.filter(name => ours.allowed.includes(name))
+  const forTools = ours.forTools ?? wished.forTools
+  return { profile: 'restricted', allowed, ...(forTools === undefined ? {} : { forTools }) }
 }
 
 function narrowHosts(ours: Authority['hosts'], wished: Authority['hosts'] = 'any'): Authority['hosts'] {

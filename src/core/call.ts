@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Access } from './access.ts'
+import { type Access, toOwnLine } from './access.ts'
 import type { AuditLog } from './audit.ts'
 import type { Clock } from './clock.ts'
 import type { Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from './decision.ts'
@@ -52,6 +52,8 @@ export interface Call {
   readonly signal: AbortSignal
   readonly onProgress?: (text: string) => void
   readonly elicit?: ToolContext['elicit']
+  /** A tool of Kogu makes it as a part of its own work: enabling that tool for an agent enables this call. */
+  readonly isPart?: true
   /** Set if a person has to approve it, whatever the rules say: the reason. */
   readonly gate?: string
   /** The question of this call, if the call is continued now. */
@@ -144,9 +146,8 @@ export interface Progress {
 
 export async function callTool(runtime: CallRuntime, call: Call): Promise<CallResult> {
   const progress: Progress = { effects: [], number: nextNumber(call.run), runMs: 0, waitMs: 0 }
-  const { registry } = runtime
   // Its provider may still be starting. What of its input is kept off the record is known with the tool.
-  if (registry.candidates(call.tool).length === 0) await registry.settled()
+  if (runtime.registry.candidates(call.tool).length === 0) await runtime.registry.settled()
   try {
     if (call.continues === undefined) recordStarted(runtime, call)
   } catch (error) {
@@ -164,10 +165,8 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
     if (call.continues !== undefined) await runtime.questions.end(call.continues.question.id)
     recordFinished(runtime, call, progress, result)
   } catch (error) {
-    const problem = unrecorded(
-      `the end of this call is not recorded. ${whatBecameOf(progress, result)}`,
-      error,
-    )
+    const became = whatBecameOf(progress, result)
+    const problem = unrecorded(`the end of this call is not recorded. ${became}`, error)
     return { ...result, ok: false, error: presentError(runtime, problem) }
   }
   await call.afterRun?.(result)
@@ -256,7 +255,8 @@ async function prepare(
     undoLimits: runtime.undoLimits,
     ...(call.run.cwd === undefined ? {} : { runCwd: call.run.cwd }),
   })
-  const access = Array.isArray(wanted) ? wanted : await inTime(wanted, call.signal, tool.name)
+  const own = Array.isArray(wanted) ? wanted : await inTime(wanted, call.signal, tool.name)
+  const access = call.isPart === true ? own.map(toOwnLine) : own
   const request: JudgeRequest = {
     tool,
     toolNames: entry.names,

@@ -3,10 +3,10 @@ import { ToolError } from './errors.ts'
 import type { Entry } from './registry.ts'
 
 /** Checked for every call, not only when tools are listed. */
-export function requireEnabled(runtime: CallRuntime, { run }: Call, entry: Entry): void {
+export function requireEnabled(runtime: CallRuntime, { run, isPart }: Call, entry: Entry): void {
   const { agent, tools } = run.authority
   const { tool, names } = entry
-  if (tools !== 'all' && !tools.some(name => names.has(name.toLowerCase()))) {
+  if (isPart !== true && tools !== 'all' && !tools.some(name => names.has(name.toLowerCase()))) {
     const whom = agent === undefined ? 'in this run' : `for the agent '${agent}'`
     throw new ToolError('not_enabled', `The tool '${tool.name}' is not enabled ${whom}.`, {
       hint: 'The run must be opened with this tool enabled.',

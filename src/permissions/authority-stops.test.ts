@@ -99,10 +99,31 @@ describe('commands', () => {
     ['bash -c ls', "Command 'bash' is not in the allowed command list."],
     ['./ls', "Command './ls' is not in the allowed command list."],
     ['X=1 ls', "Command 'X=1' is not in the allowed command list."],
+    ['npm exec node', "Command 'npm' may start another program here"],
   ])('in the restricted profile %j is refused', (line, reason) => {
     const judgement = judgeLine(authority, line)
     expect(verdict(judgement)).toBe('hard restricted-commands')
     expect(judgement.decision.reason).toContain(reason)
+  })
+
+  test('find, which may be on the list, starts nothing that is not', () => {
+    const only: AuthorityWish = { commands: { profile: 'restricted', allowed: ['find'] } }
+    expect(judgeLine(only, 'find . -exec node -e 1 {} +').decision.reason).toBe(
+      "Command 'node' is not in the allowed command list. Allowed: find",
+    )
+    expect(verdict(judgeLine(only, 'find . -name x'))).toBe('allow')
+  })
+
+  test('a line that a tool of the agent is made of needs no place on the list, but keeps the level of git', () => {
+    const lineOf = (git: 'read-only' | 'read-write') => {
+      const engine = createTestEngine(ALLOW)
+      const access = { kind: 'execute', command: 'git commit -m x', programs: 'own' } as const
+      return judge(engine, engine.request('run_command', access, { authority: { ...authority, git } }))
+    }
+    expect(verdict(lineOf('read-write'))).toBe('allow')
+    expect(lineOf('read-only').decision.reason).toBe(
+      "Git write action 'commit' requires ReadWrite permission. Current: ReadOnly",
+    )
   })
 
   test('what is on the list is judged as ever', () => {

@@ -1,11 +1,11 @@
 import { GIT_READ } from '../core/access.ts'
 import type { Authority, GitLevel } from '../core/authority.ts'
 import type { JudgeRequest } from '../core/decision.ts'
-import { restrictedProblem } from '../core/restricted-command.ts'
 import { gitSubcommand } from './command-permit.ts'
 import type { FoundCommand } from './commands/types.ts'
 import type { HardStop } from './hard-limits.ts'
-import { type Item, isGit } from './items.ts'
+import { type ExecuteItem, type Item, isGit } from './items.ts'
+import { restrictedProblem } from './restricted-command.ts'
 import { compileHosts } from './rules/patterns.ts'
 
 /** The first item that is beyond what the run may do at most. Its write scope is looked after by the hard limits. */
@@ -14,7 +14,7 @@ export function findAuthorityStop(items: readonly Item[], { run }: JudgeRequest)
   for (const item of items) {
     const stop =
       item.kind === 'execute'
-        ? (profileStop(item.command, commands) ?? gitStop(item.analysis.commands, git))
+        ? (profileStop(item, commands) ?? gitStop(item.analysis.commands, git))
         : item.kind === 'network'
           ? hostStop(item, hosts)
           : isLook(item) && git === 'disabled'
@@ -25,10 +25,18 @@ export function findAuthorityStop(items: readonly Item[], { run }: JudgeRequest)
   return undefined
 }
 
-function profileStop(line: string, commands: Authority['commands']): HardStop | undefined {
-  if (commands.profile === 'shell') return undefined
-  const reason = restrictedProblem(line, commands.allowed)
-  return reason === undefined ? undefined : { id: 'restricted-commands', reason }
+/** The list of an agent is about lines that its model writes: what its tools are made of was enabled with them. */
+function profileStop(
+  { analysis, programs }: ExecuteItem,
+  commands: Authority['commands'],
+): HardStop | undefined {
+  const isBound = commands.profile === 'restricted' && (programs !== 'own' || commands.forTools === true)
+  const own = isBound ? [commands.allowed] : []
+  for (const allowed of typeof programs === 'object' ? [programs, ...own] : own) {
+    const reason = restrictedProblem(analysis, allowed)
+    if (reason !== undefined) return { id: 'restricted-commands', reason }
+  }
+  return undefined
 }
 
 const LEVEL_NAMES: Readonly<Record<GitLevel, string>> = {

@@ -4,7 +4,9 @@ import type { CommandPermit, JudgeHost } from '../core/command.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import type { Permit } from '../core/permit.ts'
 import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
+import { repositoryAbove } from '../git/repository.ts'
 import { type CommandRules, resolvePlan, toCommandPermit } from './command-permit.ts'
+import type { FoundCommand } from './commands/types.ts'
 import type { DecideContext } from './decide.ts'
 import { isGitContent } from './git/history.ts'
 import type { ScopeContext } from './hard-limits.ts'
@@ -44,7 +46,7 @@ export function createPermit(
   }
   return {
     access: toAccess(items),
-    writeScope: context.scope.writeScope,
+    writeScope: [...context.scope.writeScope, ...gitFolders(command, request, context.scope)],
     judged: path => judged.get(path),
     mayRead: path => !isGitContent(path) && mayRead(path, rules(), request, context),
     isProtected: (path, exists) => protectedReason(path, context.scope, exists) !== undefined,
@@ -94,6 +96,22 @@ export function createPermit(
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     }
   }
+}
+
+/** The level of git lets git itself keep its records, also where the run may not write: without them there is no commit. */
+function gitFolders(
+  command: ExecuteItem | undefined,
+  { run: { authority } }: JudgeRequest,
+  { workspace, writeScope }: ScopeContext,
+): string[] {
+  if (authority.git !== 'read-write' || command === undefined) return []
+  const isPlain = ({ program, embeds }: FoundCommand): boolean => program === 'git' && embeds !== true
+  if (!command.analysis.commands.every(isPlain)) return []
+  const found = repositoryAbove(command.cwd)
+  if (found === undefined || found.foreign !== undefined) return []
+  return [found.repository, found.shared ?? found.repository].filter(
+    folder => isInside(folder, workspace) && !writeScope.some(own => isInside(folder, own)),
+  )
 }
 
 /** For files that only turn up while a command runs. */

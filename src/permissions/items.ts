@@ -32,6 +32,7 @@ export interface ExecuteItem {
   command: string
   /** Real path. */
   cwd: string
+  programs?: (Access & { kind: 'execute' })['programs']
   analysis: CommandAnalysis
   /** What the line reads, writes and deletes, as far as its words say. */
   files: readonly FileItem[]
@@ -73,7 +74,7 @@ export function expandItems(
       ...analysis.globs.flatMap(glob => globItems(glob, context)),
     ]
     const files = touched.filter(isFile)
-    items.push({ kind: 'execute', command: access.command, cwd, analysis, files, derived: false }, ...touched)
+    items.push({ ...access, cwd, analysis, files, derived: false }, ...touched)
     if (analysis.unread) items.push(UNREAD)
     if (analysis.plan !== null && !readsOnly) items.push(UNSURE)
     if (!readsOnly && request.run.variables.size > 0) items.push(variablesItem(request.run))

@@ -21,7 +21,10 @@ const savedAuthority = z.object({
   tools: z.union([z.literal('all'), z.array(z.string())]),
   commands: z.union([
     z.object({ ...commands, profile: z.literal('shell') }),
-    z.object({ ...commands, profile: z.literal('restricted'), allowed: z.array(z.string()) }),
+    z.object({
+      ...{ ...commands, profile: z.literal('restricted'), allowed: z.array(z.string()) },
+      forTools: z.literal(true).exactOptional(),
+    }),
   ]),
   git: z.enum(['disabled', 'read-only', 'read-write']),
   hosts: z.union([z.literal('any'), z.array(z.string())]),

@@ -6,7 +6,6 @@ import { ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
 import { PROCESS_FIELDS } from '../../core/processes.ts'
 import { absolutePath, isInside, realPathOf } from '../../core/real-path.ts'
-import { restrictedProblem } from '../../core/restricted-command.ts'
 import type { AnyTool, ToolContext, ToolOutput } from '../../core/tool.ts'
 import { defineTool } from '../../core/tool.ts'
 import { toLine } from '../../core/visible.ts'
@@ -127,8 +126,6 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
     },
     async access(request, { cwd, runCwd }) {
       const { command, working_dir, profile, reset } = request
-      const problem = profile === 'restricted' ? restrictedProblem(command, allowed) : undefined
-      if (problem !== undefined) throw new ToolError('forbidden', problem)
       refusePortsInForeground(request)
       await refuseUnfinished(command)
       const from = working_dir ?? (reset || !isFolder(runCwd) ? '.' : runCwd)
@@ -136,7 +133,7 @@ export function runCommandTool(parts: CommandParts, allowed: readonly string[]):
       refuseOutside(folder, parts.workspace)
       const hosts = Array.isArray(request.network) ? request.network : []
       return [
-        { kind: 'execute', command, cwd: folder },
+        { kind: 'execute', command, cwd: folder, ...(profile === 'shell' ? {} : { programs: allowed }) },
         ...hosts.map((host): Access => ({ kind: 'network', url: `https://${host}/`, method: 'CONNECT' })),
         ...circumstances(request, parts),
         ...broughtFiles(request, folder),

@@ -93,7 +93,10 @@ function isRead(action: Input['action']): action is ReadAction {
 
 function accessOf(action: Input['action'], args: GitArgs, cwd: string): Access[] {
   for (const revision of [args.ref, args.from, args.to]) if (revision !== undefined) checkRevision(revision)
-  if (!isRead(action)) return [{ kind: 'execute', command: toShellLine(toWords(action, args)), cwd }]
+  if (!isRead(action)) {
+    const command = toShellLine(toWords(action, args))
+    return [{ kind: 'execute', command, cwd, programs: 'own' }]
+  }
   const looks: Access = { kind: 'custom', name: GIT_READ, details: `git ${action}` }
   // Blame prints the file; of a difference, each file is judged when it is known.
   const printed = action === 'blame' ? (args.paths ?? args.files ?? []).slice(0, 1) : []
