@@ -39,6 +39,11 @@ async function main(): Promise<void> {
 }
 
 async function greet(socket: Socket, place: string, started: Promise<void>): Promise<void> {
+  // A client that came now would be told a place that is about to go. Without an answer it starts another keeper.
+  if (state.stopping) {
+    socket.destroy()
+    return
+  }
   clearTimeout(state.idle)
   users.add(socket)
   socket.on('error', () => socket.destroy())
