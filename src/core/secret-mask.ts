@@ -32,13 +32,19 @@ export const WHOLE_MASK: Mask = {
 export const TOKEN_MASK: Mask = {
   isWhole: false,
   end: tokenEnd,
+  // Split at single characters: a repeated class over megabytes can exhaust the stack of the pattern matcher.
   mark: (kind, secret, isKnown) =>
-    secret.replaceAll(isKnown ? /[^\r\n]+/g : WORD, word => `‹secret:${kind}, ${sizeOf(word.length)}›`),
+    secret
+      .split(isKnown ? /([\r\n])/ : BREAK)
+      .map((part, index) =>
+        part === '' || index % 2 === 1 ? part : `‹secret:${kind}, ${sizeOf(part.length)}›`,
+      )
+      .join(''),
 }
 
 /** Characters that neither end a word of a shell or of code nor start something else in it. */
 export const BARE = '[^\\s"\'`,;&|<>(){}[\\]\\\\‹›]'
-const WORD = new RegExp(`${BARE}+`, 'g')
+const BREAK = new RegExp(`(${BARE.replace('^', '')})`)
 
 /** Replaces each match of the pattern, or its second group where it has some; the search goes on right behind the mask. */
 export function cover(text: string, pattern: RegExp, kind: string, mask: Mask): string {
@@ -64,7 +70,9 @@ export function cover(text: string, pattern: RegExp, kind: string, mask: Mask): 
 function tokenEnd({ text, start, end }: Found): number {
   const string = stringEnd(text, start)
   if (string !== undefined && string <= end) return string
-  const run = FIRST_BARE.exec(text.slice(start, end))?.[0] ?? ''
+  const rest = text.slice(start, end)
+  const stop = rest.search(BREAK)
+  const run = stop < 0 ? rest : rest.slice(0, stop)
   const comment = run.search(/\*\/|\/\*/)
   if (comment >= 0) return start + comment
   const last = start + run.length
@@ -76,7 +84,6 @@ function tokenEnd({ text, start, end }: Found): number {
   return next === '(' || next === '[' ? start : last
 }
 
-const FIRST_BARE = new RegExp(`^${BARE}*`)
 /** A text without anything that a language could see as code inside of a string. */
 const PLAIN_STRING = /(?:(?!\*\/)[^"'`\\\r\n$<>{}‹›])+(?=(["']))/y
 const FARTHEST_QUOTE = 10_000
