@@ -3,6 +3,7 @@ import type { AgentRecord } from './agents/agent-record.ts'
 import { readOnlyTools } from './agents/agent-tools.ts'
 import { firstRaised, ORCHESTRATION_TURNS, PANEL_TURNS, type RunLimits } from './agents/limits.ts'
 import type { Model } from './agents/model.ts'
+import { narrowSettings } from './agents/narrow-settings.ts'
 import type { AiPanel } from './agents/panel.ts'
 import type { RunSpec } from './agents/run-record.ts'
 import type { LoadedConfig } from './config/load.ts'
@@ -29,6 +30,8 @@ export interface RunWish {
   readonly model?: string
   /** Of those the agent has; without an agent, of all. */
   readonly tools?: 'read-only' | readonly string[]
+  /** Of some of its tools; they can only narrow what the agent has. */
+  readonly settings?: readonly ToolSetting[]
   readonly mode?: RunSpec['authority']['mode']
   readonly limits?: Partial<RunLimits>
   /** Otherwise as the panel says, or `[defaults]`. */
@@ -53,7 +56,7 @@ export function toRunSpec({ loaded, runtime, runs }: SpecParts, given: RunWish):
   const wish = panel === undefined ? given : { ...given, panel }
   const { config, workspace } = loaded
   const model = runs.models.find(wish.model ?? modelOf(wish))
-  const own = authorityOf(wish, runtime)
+  const own = withSettings(authorityOf(wish, runtime), wish, loaded, runtime)
   // The one place where it is decided, for every door: a wish may leave out a plan only where its door may approve.
   const setting = panel?.orchestration ?? config.defaults.orchestration
   const orchestration = wish.orchestration ?? setting
@@ -141,6 +144,23 @@ function authorityOf({ agent, panel }: RunWish, { registry }: Pick<Runtime, 'reg
     canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name,
     ...(panel?.mode === undefined ? {} : { mode: panel.mode }),
   })
+}
+
+function withSettings(
+  own: AuthorityWish,
+  { settings = [] }: RunWish,
+  { workspace }: LoadedConfig,
+  { registry }: Pick<Runtime, 'registry'>,
+): AuthorityWish {
+  if (settings.length === 0) return own
+  for (const { tool } of settings) requireTool(registry, tool)
+  return narrowSettings(own, settings, workspace.root)
+}
+
+function requireTool(registry: Runtime['registry'], name: string): string {
+  const [entry] = registry.candidates(name)
+  if (entry !== undefined) return entry.tool.name
+  throw new ToolError('invalid_input', `There is no tool '${name}'.`, { hint: 'See: kogu tools list' })
 }
 
 function limitsOf(
@@ -235,15 +255,7 @@ function narrowTools(
 ): AuthorityWish {
   if (tools === undefined) return {}
   const wanted =
-    tools === 'read-only'
-      ? readOnlyTools(registry)
-      : tools.map(name => {
-          const [entry] = registry.candidates(name)
-          if (entry !== undefined) return entry.tool.name
-          throw new ToolError('invalid_input', `There is no tool '${name}'.`, {
-            hint: 'See: kogu tools list',
-          })
-        })
+    tools === 'read-only' ? readOnlyTools(registry) : tools.map(name => requireTool(registry, name))
   const all = own.tools
   return { tools: all === undefined || all === 'all' ? wanted : wanted.filter(name => all.includes(name)) }
 }

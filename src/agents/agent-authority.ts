@@ -83,7 +83,7 @@ const settingsSchema = z.strictObject({
   timeout_ms: z.int().min(1).max(600_000).optional(),
 })
 
-type Settings = z.output<typeof settingsSchema>
+export type Settings = z.output<typeof settingsSchema>
 
 /** Other spellings of the same settings, as the requirements and older files have them. */
 const ALIASES: Readonly<Record<string, string>> = {

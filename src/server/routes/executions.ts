@@ -1,6 +1,5 @@
-import type { ToolSetting } from '../../agents/agent-authority.ts'
 import type { RunSpec } from '../../agents/run-record.ts'
-import { ToolError, toToolError } from '../../core/errors.ts'
+import { toToolError } from '../../core/errors.ts'
 import { type RunWish, toRunSpec } from '../../run-spec.ts'
 import { answerPlanOf } from '../../store/runs/answer-plan.ts'
 import { type AgentById, requireAgentById } from '../../store/runs/find-agent.ts'
@@ -41,7 +40,7 @@ function executeRoutes(api: Api, parts: RunParts): void {
     return requireAgentById(database, runs.place, id)
   }
   const execute = async (
-    wish: Pick<RunWish, 'task' | 'startedBy' | 'mayApprove' | 'tools'>,
+    wish: Pick<RunWish, 'task' | 'startedBy' | 'mayApprove' | 'tools' | 'settings'>,
     agent: AgentById,
     signal: AbortSignal,
   ) => {
@@ -93,49 +92,14 @@ function executeRoutes(api: Api, parts: RunParts): void {
     }),
     async context => {
       const { agent_id, input, enabled_tools, tool_config = {} } = context.req.valid('json')
-      const found = await find(agent_id)
-      const canonical = (name: string): string =>
-        parts.runtime.registry.candidates(name)[0]?.tool.name ?? name
-      const agent = { ...found, tools: narrowed(found.tools, tool_config, canonical) }
+      const agent = await find(agent_id)
+      const settings = Object.entries(tool_config).map(([tool, config]) => ({ tool, enabled: true, config }))
       const wish = {
         ...{ task: input, startedBy: callerName(context) },
-        ...{ tools: enabled_tools, mayApprove: mayApprove(context) },
+        ...{ tools: enabled_tools, settings, mayApprove: mayApprove(context) },
       }
       const { status, execution } = await execute(wish, agent, context.req.raw.signal)
       return answer(context, execution, status)
-    },
-  )
-}
-
-/**
- * Settings that a request brings along can only narrow: a list is cut to what the agent has, and what the agent does not
- * have is refused. Otherwise a token that may run agents could give them more than their owner did.
- */
-function narrowed(
-  own: readonly ToolSetting[],
-  wanted: Readonly<Record<string, Record<string, unknown>>>,
-  canonical: (name: string) => string,
-): ToolSetting[] {
-  const overrides = new Map(Object.entries(wanted).map(([name, config]) => [canonical(name), config]))
-  return own.map(setting => {
-    const override = overrides.get(canonical(setting.tool))
-    if (override === undefined) return setting
-    const before: Record<string, unknown> =
-      typeof setting.config === 'object' && setting.config !== null ? { ...setting.config } : {}
-    const config = Object.entries(override).map(([key, value]) => [key, narrowValue(key, before[key], value)])
-    return { ...setting, config: { ...before, ...Object.fromEntries(config) } }
-  })
-}
-
-function narrowValue(key: string, own: unknown, wanted: unknown): unknown {
-  if (Array.isArray(wanted) && Array.isArray(own)) return wanted.filter(item => own.includes(item))
-  if (typeof wanted === 'number' && typeof own === 'number') return Math.min(own, wanted)
-  if (JSON.stringify(own) === JSON.stringify(wanted)) return wanted
-  throw new ToolError(
-    'forbidden',
-    `tool_config can only narrow '${key}', and this value is wider than the agent's own settings.`,
-    {
-      hint: 'Change the agent: POST /api/tools/config',
     },
   )
 }

@@ -251,6 +251,21 @@ describe('an agent', () => {
     })
     expect(wider.status).toBe(403)
   }, 60_000)
+
+  test('takes narrower settings from a request, and none for a tool that does not exist', async () => {
+    const agent = await makeAgent('narrower', 'talks.toml', ['git_ops', 'write_file'])
+    const ask = (tool_config: unknown) =>
+      app.send('POST /api/execute-with-tools', {
+        ...{ agent_id: agent, input: 'Hi.', enabled_tools: ['git_ops'], tool_config },
+      })
+    expect((await ask({ git: { git: 'Disabled' }, write_file: { allowed_dirs: ['doc/sub'] } })).status).toBe(
+      200,
+    )
+    expect(await ask({ no_such_tool: { git: 'Disabled' } })).toMatchObject({
+      status: 400,
+      json: { error: "There is no tool 'no_such_tool'." },
+    })
+  }, 60_000)
 })
 
 describe('an orchestration', () => {
