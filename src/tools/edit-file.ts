@@ -92,7 +92,7 @@ export const editFile = defineTool({
   title: 'Edit file',
   description:
     'Replace exact text in a file; nothing outside the matched text changes. Quote enough of the lines around the place to make old_string unique. ' +
-    'Line ends need not match; small differences in whitespace, quotes or wording are accepted only in a file that was read with read_file, when one place is clearly meant, and are reported. ' +
+    'Line ends need not match; other indentation and trailing space are accepted only in a file that was read with read_file, and are reported. ' +
     'Use edits for several changes of one file, write_file for a new file.',
   category: 'FileSystem',
   risk: 'high',
@@ -153,14 +153,6 @@ function editsOf(wanted: Input): Edit[] {
     replaceAll: edit.replace_all,
     expected: edit.expected_replacements,
   }))
-}
-
-/** Guessing which text was meant needs knowledge of the text. */
-const LOOSEST: Readonly<Record<Knowledge, Rung>> = {
-  current: 'similarity',
-  partial: 'punctuation',
-  stale: 'punctuation',
-  none: 'line_ends',
 }
 
 async function apply(wanted: Input, context: ToolContext): Promise<ToolOutput> {
@@ -265,7 +257,7 @@ interface Known {
 function planOrRefuse(before: Uint8Array, wanted: Input, { knowledge, seen, shown }: Known): Plan {
   refuseLarge(before.length, shown)
   const edits = editsOf(wanted)
-  const plan = planEdits(before, edits, { loosest: LOOSEST[knowledge] })
+  const plan = planEdits(before, edits, { isKnown: knowledge !== 'none' })
   if (plan.ok) {
     if (!wanted.allow_shrink) refusePlaceholders(plan.before, edits, shown)
     return plan
@@ -295,12 +287,9 @@ function toOutput(plan: Plan, edits: readonly Edit[], done: Done, context: ToolC
     (rung, match) => (RUNGS.indexOf(match.rung) > RUNGS.indexOf(rung) ? match.rung : rung),
     'exact',
   )
-  const confidence = Math.min(...plan.matches.map(match => match.confidence))
   const count = plan.matches.length
   const notes = [
-    loosest === 'exact' || loosest === 'line_ends'
-      ? ''
-      : `Matched by ${loosest} (confidence ${confidence}): check the diff.`,
+    loosest === 'whitespace' ? 'Matched with other whitespace than quoted: check the diff.' : '',
     done.knowledge === 'stale'
       ? 'The file was changed since it was read; the place was still unique. Read it again before you rely on the rest.'
       : '',
@@ -316,7 +305,6 @@ function toOutput(plan: Plan, edits: readonly Edit[], done: Done, context: ToolC
       replacements: count,
       dry_run: done.dryRun,
       rung: loosest,
-      confidence,
       changed_since_read: done.knowledge === 'stale',
       encoding: plan.format.encoding,
       sha256: done.sha256,
@@ -326,7 +314,6 @@ function toOutput(plan: Plan, edits: readonly Edit[], done: Done, context: ToolC
       matches: plan.matches.slice(0, 100).map(match => ({
         edit: match.edit,
         rung: match.rung,
-        confidence: match.confidence,
         ...linesOf(plan.before, match),
       })),
     },

@@ -66,9 +66,7 @@ function explainPlaces(before: string, refusal: AboutPlaces, path: string, which
     case 'ambiguous':
       return new ToolError(
         'conflict',
-        refusal.rung === 'similarity'
-          ? `old_string${which} is not in ${path}, and two places are about equally like it: ${where}.`
-          : `old_string${which} is not unique in ${path}: ${countOf(refusal.regions)} matches, at ${where}.`,
+        `old_string${which} is not unique in ${path}: ${countOf(refusal.regions)} matches, at ${where}.`,
         {
           hint: 'Quote more of the lines around the place that you mean, or pass replace_all: true to change all.',
         },
@@ -82,7 +80,7 @@ function explainPlaces(before: string, refusal: AboutPlaces, path: string, which
     case 'unread':
       return new ToolError(
         'conflict',
-        `old_string${which} is not in ${path} exactly; only ${RUNG_WORDS[refusal.rung]} matches (${where}), and this run has not read all of the file as it is now.`,
+        `old_string${which} is not in ${path} exactly; only text with other whitespace matches (${where}), and this run has not read the file.`,
         { hint: 'Read the file, then edit with the text as it stands there.' },
       )
     case 'overlap':
@@ -107,14 +105,6 @@ function explainPlaces(before: string, refusal: AboutPlaces, path: string, which
 function countOf(regions: readonly Region[]): string {
   return regions.length > 1000 ? 'more than 1,000' : String(regions.length)
 }
-
-const RUNG_WORDS = {
-  exact: 'the same text',
-  line_ends: 'the same text with other line ends',
-  whitespace: 'text with other whitespace',
-  punctuation: 'text with other quotes, dashes or spaces',
-  similarity: 'similar text',
-} as const
 
 function places(before: string, regions: readonly Region[]): string {
   const shown = regions.slice(0, SHOWN_PLACES).map(region => {

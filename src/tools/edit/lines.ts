@@ -67,3 +67,36 @@ export function lineEndNear(text: string, region: Region): string | null {
   if (at === -1) return null
   return text[at - 1] === '\r' ? '\r\n' : '\n'
 }
+
+/**
+ * The text with '\n' as line ends, and the way back. What is found in it is a region of the original, so nothing but that
+ * region is ever replaced.
+ */
+export interface View {
+  readonly text: string
+  /** The index in the original. */
+  original(index: number): number
+}
+
+export function lineEndView(text: string): View {
+  if (!text.includes('\r')) return { text, original: index => index }
+  if (!text.includes('\n')) return { text: text.replaceAll('\r', '\n'), original: index => index }
+  // View indexes of the line ends that are one character shorter here.
+  const shortened: number[] = []
+  for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2)) {
+    shortened.push(at - shortened.length)
+  }
+  const original = (index: number): number => index + countBelow(shortened, index)
+  return { text: text.replaceAll('\r\n', '\n'), original }
+}
+
+function countBelow(sorted: readonly number[], limit: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle] ?? 0) < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}

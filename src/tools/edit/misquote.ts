@@ -1,5 +1,4 @@
-import { lineNumbers } from './lines.ts'
-import { lineEndView } from './views.ts'
+import { lineEndView, lineNumbers } from './lines.ts'
 
 /** What is wrong with an old text that is not in the file, where that is a usual mistake. */
 export interface Misquote {
@@ -17,7 +16,7 @@ export function findMisquote(before: string, oldText: string): Misquote | undefi
   if (mistake === undefined) return undefined
   const at = view.text.indexOf(mistake.meant)
   if (at === -1) return { ...mistake, isThere: false }
-  const region = { start: view.start(at), end: view.end(at + mistake.meant.length) }
+  const region = { start: view.original(at), end: view.original(at + mistake.meant.length) }
   const problem = `${mistake.problem} Without that it is at line ${lineNumbers(before, region).first}.`
   return { ...mistake, problem, isThere: true }
 }

@@ -1,7 +1,7 @@
 import { type Decoded, decodeDocument, encodeText } from '../text/codec.ts'
 import { detectFormat, type TextFormat } from '../text/format.ts'
 import { climb, type Haystack, haystack, MOST_MATCHES } from './ladder.ts'
-import { type Edit, type Match, type Refusal, RUNGS, type Rung, type Splice } from './types.ts'
+import type { Edit, Match, Refusal, Splice } from './types.ts'
 
 export interface Plan {
   readonly ok: true
@@ -16,8 +16,8 @@ export interface Plan {
 export type Refused = { readonly ok: false; readonly before: string; readonly refusal: Refusal }
 
 export interface PlanOptions {
-  /** The loosest rung that may be used. */
-  readonly loosest: Rung
+  /** Whether the run has read the file, so that other whitespace than in the file may be taken for a slip. */
+  readonly isKnown: boolean
 }
 
 /** Finds what to replace. All edits are matched against the original, and either all of them apply or none. Pure. */
@@ -83,15 +83,13 @@ function findOne(
   hay: Haystack,
   edits: readonly Edit[],
   index: number,
-  { loosest }: PlanOptions,
+  { isKnown }: PlanOptions,
 ): readonly Match[] | Refusal {
   const edit = edits[index]
   if (edit === undefined || edit.oldText === '') return { reason: 'empty', edit: index }
   if (edit.oldText === edit.newText) return { reason: 'identical', edit: index }
   const all = edit.replaceAll || edit.expected !== undefined
-  const found = climb(hay, { ...edit, replaceAll: all })
-  if (!found.ok) return { reason: 'ambiguous', edit: index, rung: 'similarity', regions: found.rivals }
-  const { matches } = found
+  const matches = climb(hay, { ...edit, replaceAll: all })
   const [first] = matches
   if (first === undefined) {
     const other = edits.findIndex((each, at) => at < index && each.newText.includes(edit.oldText))
@@ -101,10 +99,8 @@ function findOne(
   if (edit.expected !== undefined && matches.length !== edit.expected) {
     return { reason: 'count', edit: index, expected: edit.expected, regions: matches }
   }
-  if (!all && matches.length > 1)
-    return { reason: 'ambiguous', edit: index, rung: first.rung, regions: matches }
-  const tooLoose = matches.find(match => RUNGS.indexOf(match.rung) > RUNGS.indexOf(loosest))
-  if (tooLoose !== undefined) return { reason: 'unread', edit: index, rung: tooLoose.rung, region: tooLoose }
+  if (!all && matches.length > 1) return { reason: 'ambiguous', edit: index, regions: matches }
+  if (first.rung === 'whitespace' && !isKnown) return { reason: 'unread', edit: index, region: first }
   return matches
 }
 

@@ -6,13 +6,8 @@ export interface Candidate {
   readonly first: number
   /** 0 to 1, weighted by the length of the lines. */
   readonly score: number
-  /** Alike enough to be replaced, not only to be shown. */
-  readonly isEnough: boolean
 }
 
-/** Below three lines a small difference is a different meaning (`timeout: 30`, `timeout: 300`). */
-const FEWEST_LINES = 3
-const ENOUGH = 0.85
 const MOST_LINES = 400
 const MOST_CANDIDATES = 60
 /** Lines of a file in which a place is looked for without one equal line. */
@@ -88,25 +83,15 @@ function wordsOf(line: string): string[] {
 function judge(table: LineTable, first: number, wanted: readonly string[]): Candidate {
   let weight = 0
   let points = 0
-  let equal = 0
-  let filled = 0
-  let worst = 1
   wanted.forEach((line, index) => {
     const a = line.trim()
     const b = (table.lines[first + index]?.text ?? '').trim()
     const size = Math.max(a.length, b.length, 1)
     const alike = a === b ? 1 : likeness(a.slice(0, LINE_LIMIT), b.slice(0, LINE_LIMIT))
-    if (a !== '' || b !== '') {
-      filled += 1
-      if (a === b) equal += 1
-    }
-    worst = Math.min(worst, alike)
     weight += size
     points += alike * size
   })
-  const score = points / weight
-  const isEnough = wanted.length >= FEWEST_LINES && score >= ENOUGH && equal * 2 >= filled && worst >= 0.5
-  return { first, score, isEnough }
+  return { first, score: points / weight }
 }
 
 /** 1 for the same text, 0 for nothing in common: the share of pairs of neighbouring characters. Linear in the length. */

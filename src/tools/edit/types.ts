@@ -8,7 +8,7 @@ export interface Edit {
 }
 
 /** How a match was found, from the strictest to the loosest. */
-export const RUNGS = ['exact', 'line_ends', 'whitespace', 'punctuation', 'similarity'] as const
+export const RUNGS = ['exact', 'line_ends', 'whitespace'] as const
 export type Rung = (typeof RUNGS)[number]
 
 /** A piece of the text, as UTF-16 indexes. */
@@ -20,8 +20,6 @@ export interface Region {
 /** A region and what it becomes. */
 export interface Match extends Region {
   readonly rung: Rung
-  /** 1: the same text. Below: how alike what was asked and what was found are. */
-  readonly confidence: number
   readonly replacement: string
 }
 
@@ -36,10 +34,10 @@ export type Refusal =
   | { reason: 'empty' | 'identical' | 'no_change' | 'too_many'; edit: number }
   | { reason: 'not_text' }
   | { reason: 'not_found'; edit: number; inOtherEdit: number | undefined }
-  | { reason: 'ambiguous'; edit: number; rung: Rung; regions: readonly Region[] }
+  | { reason: 'ambiguous'; edit: number; regions: readonly Region[] }
   | { reason: 'count'; edit: number; expected: number; regions: readonly Region[] }
-  /** A match that is only like what was asked, in a file that was not read. */
-  | { reason: 'unread'; edit: number; rung: Rung; region: Region }
+  /** Only the whitespace differs, but the run has not read the file. */
+  | { reason: 'unread'; edit: number; region: Region }
   | { reason: 'overlap'; edit: number; other: number; region: Region }
   | { reason: 'damaged'; edit: number; region: Region }
   | { reason: 'unencodable'; edit: number; encoding: string; certain: boolean; character: string }
