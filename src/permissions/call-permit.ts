@@ -29,29 +29,23 @@ interface CommandWays {
 /** What a call may do, from what was judged. */
 export function createPermit(
   items: readonly Item[],
-  request: JudgeRequest,
   context: DecideContext,
   { network, contained = false, unasked = false }: CommandWays,
 ): Permit {
+  const { request } = context
   const command = items.find(item => item.kind === 'execute')
   const judged = new Map<string, string>()
   for (const item of items) {
     if (isFile(item)) judged.set(item.path, item.real)
   }
-  // Searches ask for many paths, most calls for none.
-  let inForce: readonly Rule[] | undefined
-  const rules = (): readonly Rule[] => {
-    inForce ??= context.rules.filter(rule => rule.applies(request, context.now))
-    return inForce
-  }
   return {
     access: toAccess(items),
     writeScope: [...context.scope.writeScope, ...gitFolders(command, request, context.scope)],
     judged: path => judged.get(path),
-    mayRead: path => !isGitContent(path) && mayRead(path, rules(), request, context),
+    mayRead: path => !isGitContent(path) && mayRead(path, context),
     isProtected: (path, exists) => protectedReason(path, context.scope, exists) !== undefined,
     ...(items.some(item => item.kind === 'network' && !item.derived)
-      ? { judgeUrl: judgeUrls(items, request, context) }
+      ? { judgeUrl: judgeUrls(items, context) }
       : {}),
     ...(command === undefined ? {} : { command: permitFor(command), ...guards(command) }),
   }
@@ -79,7 +73,7 @@ export function createPermit(
 
   function permitFor({ analysis, cwd }: Item & { kind: 'execute' }): CommandPermit {
     const plan = analysis.plan === null ? null : resolvePlan(analysis.plan, cwd)
-    const { deniesChange, ...denied } = fileRules(rules(), request, context)
+    const { deniesChange, ...denied } = fileRules(context)
     const hidden = hiddenFiles(analysis, {
       ...denied,
       scope: context.scope,
@@ -87,7 +81,7 @@ export function createPermit(
       contained,
       named: [...judged.values()],
       reviewed: items.some(item => item.kind === 'custom' && item.name === UNCHECKED_FILES),
-      mayRead: path => mayRead(path, rules(), request, context),
+      mayRead: path => mayRead(path, context),
       mayHide: context.mayHide,
     })
     const { timeoutMs } = request.run.authority.commands
@@ -116,11 +110,10 @@ function gitFolders(
 
 /** For files that only turn up while a command runs. */
 function fileRules(
-  rules: readonly Rule[],
-  request: JudgeRequest,
   context: DecideContext,
 ): Pick<CommandRules, 'deniesChange'> & Pick<HidingContext, 'deniesReading' | 'deniedRoots'> {
-  const ofFiles = rules.filter(rule => rule.decision === 'deny' && rule.definition.path !== undefined)
+  const { request } = context
+  const ofFiles = context.rules.filter(rule => rule.decision === 'deny' && rule.definition.path !== undefined)
   const deniesReading = (path: string): boolean => {
     const item = fileItem('file_read', path, context.scope, true, path)
     return ofFiles.some(rule => rule.matches(item, request))
@@ -154,17 +147,13 @@ function fixedRoots(rules: readonly Rule[], { home, workspace }: ScopeContext): 
 }
 
 /** As for a `file_read` of that path, without looking at the disk: the path is real already. */
-export function mayRead(
-  path: string,
-  rules: readonly Rule[],
-  request: JudgeRequest,
-  context: DecideContext,
-): boolean {
+export function mayRead(path: string, context: DecideContext): boolean {
+  const { request, rules } = context
   if (isOwnState(path, context.scope)) return false
   const item = fileItem('file_read', path, context.scope, false, path)
   const matching = rules.filter(rule => rule.matches(item, request))
   if (matching.some(rule => rule.decision !== 'allow')) return false
   if (matching.length > 0) return true
-  if (defaultVerdict(item, request, context.mode, context.fallback).outcome === 'allow') return true
+  if (defaultVerdict(item, request, context.fallback).outcome === 'allow') return true
   return context.grantFor(item, false) !== undefined
 }

@@ -8,8 +8,6 @@ import type { FoundCommand } from './commands/types.ts'
 import type { DecideContext, Judged } from './decide.ts'
 import type { EffectName } from './effect-names.ts'
 import { type Closed, gitHistoryProblem, namelessObject } from './git/history.ts'
-import type { IdentifiedCall } from './grants.ts'
-import type { ScopeContext } from './hard-limits.ts'
 import { type ExecuteItem, type Item, isGit, REPOSITORY_PROGRAMS, UNCHECKED_FILES } from './items.ts'
 import type { Verdict } from './rules/defaults.ts'
 
@@ -30,27 +28,28 @@ export const CONTAINED: Decision = {
 
 /** Whether what would be asked about or refused runs contained instead; otherwise, in sentences, why not. */
 export function containmentOf(
-  { items, request }: IdentifiedCall,
+  items: readonly Item[],
   judged: Judged,
   decided: Decision,
   context: DecideContext,
   containment: (() => Containment) | undefined,
 ): { works: true } | { works: false; notes: readonly string[] } {
+  const line = items.find(item => item.kind === 'execute')
   const isSettled = decided.outcome === 'allow' || decided !== judged.decision || judged.hard !== undefined
-  if (isSettled || containment === undefined || items.every(({ kind }) => kind !== 'execute')) return NOT_HERE
+  if (isSettled || containment === undefined || line === undefined) return NOT_CONTAINED
   const general = containment()
   if (!general.works) {
     const notes = general.reason === null ? [] : [`It needs an approval before it runs: ${general.reason}`]
     return { works: false, notes }
   }
-  const rules = context.rules.filter(rule => rule.applies(request, context.now))
-  const isReadable = (path: string): boolean => mayRead(path, rules, request, context)
-  const why = whyNotContained(items, judged, { scope: context.scope, mayRead: isReadable })
-  if (why !== undefined) return NOT_HERE
+  const isJudgedLater = (item: Item, index: number): boolean => {
+    const verdict = judged.verdicts[index]
+    return verdict?.outcome === 'allow' || (verdict !== undefined && canWait(item, verdict, context))
+  }
+  if (!isShownByLayer(line) || !items.every(isJudgedLater)) return NOT_CONTAINED
   // Other lines run without the objects of such a repository (hidden-files.ts), and git would fail in them.
-  const closed = { mayBe: context.mayHide, is: (path: string) => !isReadable(path) }
-  const line = items.find(item => item.kind === 'execute')
-  const problem = line === undefined ? undefined : gitProblem(line, closed)
+  const closed = { mayBe: context.mayHide, is: (path: string) => !mayRead(path, context) }
+  const problem = gitProblem(line, closed)
   return problem === undefined ? { works: true } : { works: false, notes: [problem] }
 }
 
@@ -61,37 +60,14 @@ function gitProblem({ analysis, cwd }: ExecuteItem, closed: Closed): string | un
   return [namelessObject(analysis), ...problems].find(problem => problem !== undefined)
 }
 
-const NOT_HERE = { works: false, notes: [] } as const
+const NOT_CONTAINED = { works: false, notes: [] } as const
 
-interface ContainContext {
-  readonly scope: ScopeContext
-  mayRead(realPath: string): boolean
-}
-
-/** Why the line has to be asked about before it runs; undefined: it may run contained. */
-function whyNotContained(
-  items: readonly Item[],
-  judged: Judged,
-  context: ContainContext,
-): string | undefined {
-  const line = items.find(item => item.kind === 'execute')
-  if (line === undefined || judged.hard !== undefined) return 'it is not a command line'
-  const { analysis } = line
-  if (analysis.level === 'interactive') return 'it waits for a person'
-  if (analysis.level === 'dangerous' && !analysis.commands.every(isHarmlessOnLayer)) return 'it is dangerous'
-  const effect = analysis.commands
-    .filter(command => !isLocalPackage(command, line.cwd))
-    .flatMap(({ effects }) => effects)
-    .concat(analysis.effects.filter(name => name === 'background'))
-    .find(name => ASKED_BEFORE.has(name))
-  if (effect !== undefined) return ASKED_BEFORE.get(effect)
-  for (const [index, item] of items.entries()) {
-    const verdict = judged.verdicts[index]
-    if (verdict === undefined) return 'it was not judged'
-    const why = verdict.outcome === 'allow' ? undefined : whyNotItem(item, verdict, context)
-    if (why !== undefined) return why
-  }
-  return undefined
+/** Whether all that the line does is a change that its layer can show. */
+function isShownByLayer({ analysis, cwd }: ExecuteItem): boolean {
+  const { level, commands, effects } = analysis
+  if (level === 'interactive' || (level === 'dangerous' && !commands.every(isHarmlessOnLayer))) return false
+  const ofCommands = commands.filter(each => !isLocalPackage(each, cwd)).flatMap(each => each.effects)
+  return !effects.includes('background') && !ofCommands.some(effect => ASKED_BEFORE.has(effect))
 }
 
 /** To delete and move files of the workspace is dangerous without a layer; on one, the question lists each of them. */
@@ -107,43 +83,42 @@ const SHOWN_BY_LAYER: ReadonlySet<EffectName> = new Set<EffectName>([
 ])
 
 /** What a layer cannot show, or walls would make fail. */
-export const ASKED_BEFORE: ReadonlyMap<EffectName, string> = new Map<EffectName, string>([
-  ['network', 'it needs the network'],
-  ['sends-data', 'it sends data to another machine'],
-  ['remote-shell', 'it opens a shell on another machine'],
-  ['publishes', 'it publishes something'],
-  ['privilege', 'it runs as another user'],
-  ['disk-write', 'it writes to a disk'],
-  ['system-change', 'it changes the machine'],
-  ['power', 'it restarts the machine'],
-  ['containers', 'it controls containers'],
-  ['database', 'it contacts a database'],
-  ['background', 'it leaves a process running'],
-  ['interactive', 'it waits for a person'],
-  ['git-changes', 'it changes the repository'],
-  ['git-history', 'it changes the history of the repository'],
+export const ASKED_BEFORE: ReadonlySet<EffectName> = new Set<EffectName>([
+  'network',
+  'sends-data',
+  'remote-shell',
+  'publishes',
+  'privilege',
+  'disk-write',
+  'system-change',
+  'power',
+  'containers',
+  'database',
+  'background',
+  'interactive',
+  'git-changes',
+  'git-history',
 ])
 
-function whyNotItem(item: Item, verdict: Verdict, { scope, mayRead }: ContainContext): string | undefined {
+/** Whether it is enough to judge what the line really did. */
+function canWait(item: Item, verdict: Verdict, context: DecideContext): boolean {
   // A rule or a remembered answer that asks or refuses holds before anything runs.
-  const isDefault =
-    verdict.ref.source === 'built-in' && verdict.ref.id !== 'default' && verdict.always !== true
-  if (!isDefault) return verdict.reason
+  if (verdict.ref.source !== 'built-in' || verdict.ref.id === 'default' || verdict.always === true)
+    return false
   switch (item.kind) {
     case 'execute':
-      return undefined
+      return true
     case 'file_write':
     case 'file_delete':
-      if (!item.derived) return verdict.reason
-      // Named, it would have to be there for the line, and could be read.
-      if (!mayRead(item.real) && existsSync(item.real)) return verdict.reason
-      return scope.writeScope.some(folder => isInside(item.real, folder)) ? undefined : verdict.reason
+      // Named, a secret would have to be there for the line, and could be read.
+      if (!item.derived || (!mayRead(item.real, context) && existsSync(item.real))) return false
+      return context.scope.writeScope.some(folder => isInside(item.real, folder))
     case 'custom':
-      return CONTAINABLE.has(item.name) ? undefined : verdict.reason
+      return CONTAINABLE.has(item.name)
     case 'file_read':
     case 'network':
     case 'tool':
-      return verdict.reason
+      return false
   }
 }
 

@@ -4,24 +4,28 @@ import type { Decision, JudgeRequest, Mode, Outcome } from '../core/decision.ts'
 import type { FindSecret } from '../core/known-secrets.ts'
 import type { Risk } from '../core/tool.ts'
 import { findAuthorityStop } from './authority-stops.ts'
-import { findHardStop, type HardStop, type NamedHosts, type ScopeContext } from './hard-limits.ts'
+import { findHardStop, type HardStop, type ScopeContext } from './hard-limits.ts'
 import { GIT_PUSH, type Item, NO_SANDBOX, UNREAD_LINE } from './items.ts'
+import type { NetworkSetting } from './network/command-network.ts'
 import { patternsFor } from './network/named-hosts.ts'
 import { findSecretStop } from './network/secret-stops.ts'
 import { defaultVerdict, type Fallback, type Verdict } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
 
+/** What one call is decided by. */
 export interface DecideContext {
+  readonly request: JudgeRequest
   readonly scope: ScopeContext
-  readonly mode: Mode
   readonly fallback: Fallback
+  /** Those in force for the call. */
   readonly rules: readonly Rule[]
   /** The grant that covers this item, if one does. `isRule`: a rule or setting asks or refuses, not only the mode asks. */
   grantFor(item: Item, isRule: boolean): { id: string; text: string; source: string } | undefined
-  readonly now: number
   /** False when no call of this engine hides the file from a command. */
   readonly mayHide: HiddenFiles['mayHide']
-  /** Hosts that the person's own settings name for approved commands. */
+  /** Hosts that approved commands may contact beside those that they name. */
+  readonly network: NetworkSetting
+  /** Of these, what the person's own settings name. */
   readonly ownHosts: readonly string[]
   /** Whether a text contains a secret that must not be sent. */
   readonly findSecret: FindSecret
@@ -40,13 +44,12 @@ const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 
  * Pure. Hard limits first; then every item of the call gets a verdict of its own (rules: deny > ask > allow, whatever
  * file they stand in; a grant lifts an ask; the mode settles the rest), and the strictest one decides the call.
  */
-export function decide(items: readonly Item[], request: JudgeRequest, context: DecideContext): Judged {
-  const inForce = context.rules.filter(rule => rule.applies(request, context.now))
-  const named: NamedHosts = item => patternsFor(item, inForce, request, context.ownHosts)
+export function decide(items: readonly Item[], context: DecideContext): Judged {
+  const { request, rules: inForce } = context
   const hard =
-    findHardStop(items, context.scope, named) ??
+    findHardStop(items, context.scope, item => patternsFor(item, context)) ??
     findAuthorityStop(items, request) ??
-    findSecretStop(items, request, inForce, context.findSecret)
+    findSecretStop(items, context)
   if (hard !== undefined) {
     const decision: Decision = {
       outcome: 'deny',
@@ -63,7 +66,7 @@ export function decide(items: readonly Item[], request: JudgeRequest, context: D
     const own = inForce.filter(rule => item.kind !== 'tool' && rule.matches(item, request))
     for (const rule of own) matched.set(rule, rule.decision)
     const rules = { own: [...own, ...mayForbid(item, inForce)], toolRules, isConfirmed: confirmed.has(item) }
-    return judgeItem(item, rules, request, context)
+    return judgeItem(item, rules, context)
   })
   for (const rule of toolRules) matched.set(rule, rule.decision)
   return { decision: toDecision(items, verdicts, matched), hard: undefined, verdicts }
@@ -108,29 +111,25 @@ export function riskOf(items: readonly Item[], request: JudgeRequest, isContaine
   return isLow && request.tool.isHighRisk !== true ? 'low' : 'high'
 }
 
-function judgeItem(
-  item: Item,
-  { own, toolRules, isConfirmed }: ItemRules,
-  request: JudgeRequest,
-  context: DecideContext,
-): Verdict {
-  const fallback = defaultVerdict(item, request, context.mode, context.fallback)
+function judgeItem(item: Item, { own, toolRules, isConfirmed }: ItemRules, context: DecideContext): Verdict {
+  const fallback = defaultVerdict(item, context.request, context.fallback)
+  const { mode } = context.request.run.authority
   // Rules and grants were given for sandboxed commands and for changes that can be undone: only an approval of this
   // call counts.
   if (item.kind === 'custom' && [NO_SANDBOX, GIT_PUSH, PROTECTED_FILES, UNREAD_LINE].includes(item.name))
     return { ...fallback, always: true }
   // The mode read-only is a ceiling: an allow rule does not raise it.
-  if (fallback.outcome === 'deny' && context.mode === 'read-only') return fallback
+  if (fallback.outcome === 'deny' && mode === 'read-only') return fallback
   const rules = item.kind === 'tool' ? toolRules : own
   const strictest = pickStrictest(rules.filter(rule => !rule.onlyTightens))
   // A rule for the whole tool covers items without a rule of their own.
   const general =
     strictest === undefined && !item.derived ? toolRules.find(rule => rule.decision === 'allow') : undefined
   const settled = stricterOf(
-    toVerdict(strictest ?? general, context.mode) ?? fallback,
-    toVerdict(pickStrictest(rules.filter(rule => rule.onlyTightens)), context.mode),
+    toVerdict(strictest ?? general, mode) ?? fallback,
+    toVerdict(pickStrictest(rules.filter(rule => rule.onlyTightens)), mode),
   )
-  const verdict = isConfirmed && settled.outcome === 'allow' ? confirmation(context.mode) : settled
+  const verdict = isConfirmed && settled.outcome === 'allow' ? confirmation(mode) : settled
   const open = verdict.outcome === 'ask' || verdict.unasked === true
   if (!open || verdict.always === true) return verdict
   const grant = context.grantFor(item, verdict.outcome !== 'ask' || verdict.ref.source !== 'built-in')

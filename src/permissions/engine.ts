@@ -1,6 +1,6 @@
 import type { GivenAnswer } from '../core/approval.ts'
 import type { Containment } from '../core/command.ts'
-import type { Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from '../core/decision.ts'
+import type { Decision, DecisionRef, Judgement, JudgeRequest, PermissionEngine } from '../core/decision.ts'
 import { ToolError } from '../core/errors.ts'
 import type { FindSecret } from '../core/known-secrets.ts'
 import { isInside } from '../core/real-path.ts'
@@ -10,7 +10,6 @@ import { commandLines } from './command-lines.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
 import { CONTAINED, containmentOf } from './contained.ts'
 import { type DecideContext, decide, type Judged, riskOf } from './decide.ts'
-import type { Closed } from './git/history.ts'
 import {
   covers,
   describeGrant,
@@ -28,7 +27,7 @@ import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess 
 import { type CommandNetwork, type NetworkSetting, networkOf } from './network/command-network.ts'
 import { coversCall, narrowOffer, previewOf, specsOf } from './offers.ts'
 import { hidingCandidates } from './paths/hidden-files.ts'
-import { analyzePath, SENSITIVE_TO_READ } from './paths/paths.ts'
+import { SENSITIVE_TO_READ } from './paths/paths.ts'
 import { answerToDecision, toGrants } from './remember.ts'
 import type { Fallback } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
@@ -76,33 +75,41 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     return hiding.mayHide
   }
 
-  const identify = (request: JudgeRequest, scope = scopeOf(options, request)): IdentifiedCall => {
-    const isUnreadable = unreadable(request, options, scope)
-    const closed: Closed = {
-      mayBe: mayHide(),
-      is: path => analyzePath(path, scope).sensitivity >= SENSITIVE_TO_READ || isUnreadable(path),
-    }
-    return identifyCall(request, expandItems(request, scope, lines.analyze, options.noSandbox, closed))
-  }
-
   const look = (request: JudgeRequest) => {
     const scope = scopeOf(options, request)
+    const now = options.now()
+    const rules = options.rules.filter(rule => rule.applies(request, now))
+    const ofFiles = rules.filter(rule => rule.decision !== 'allow' && rule.definition.path !== undefined)
+    const isClosed = (path: string): boolean => {
+      const item = fileItem('file_read', path, scope, true, path)
+      return item.facts.sensitivity >= SENSITIVE_TO_READ || ofFiles.some(rule => rule.matches(item, request))
+    }
+    const closed = { mayBe: mayHide(), is: isClosed }
+    const items = expandItems(request, scope, lines.analyze, options.noSandbox, closed)
+    const call = identifyCall(request, items)
     const grants = grantsFor(request, session, options)
-    const call = identify(request, scope)
-    const { mode } = request.run.authority
-    const context: DecideContext = { ...contextFor(options, mode, scope, grants, call), mayHide: mayHide() }
+    const context: DecideContext = {
+      request,
+      scope,
+      fallback: options.fallback,
+      rules,
+      grantFor: (item, isRule) => grantFor(item, isRule, grants, call),
+      mayHide: mayHide(),
+      network: options.network,
+      ownHosts: options.ownHosts ?? [],
+      findSecret: options.findSecret ?? (() => undefined),
+    }
     return { call, grants, context }
   }
 
   const judge = (request: JudgeRequest): Judgement => {
     const { call, grants, context } = look(request)
-    const { mode } = context
     const { items } = call
     const refused = deniedByGrant(call, grants)
-    const judged = decide(items, request, context)
+    const judged = decide(items, context)
     const decided = judged.hard === undefined && refused !== undefined ? refused : judged.decision
-    const contained = containmentOf(call, judged, decided, context, options.containment)
-    const network = contained.works ? undefined : wayOut(items, request, context, options.network)
+    const contained = containmentOf(items, judged, decided, context, options.containment)
+    const network = contained.works ? undefined : networkOf(items, context)
     const decision = contained.works
       ? CONTAINED
       : withNotes(decided, [
@@ -114,13 +121,13 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       decision.outcome === 'ask' ? items.filter((_, index) => judged.verdicts[index]?.outcome === 'ask') : []
     return {
       decision,
-      mode,
+      mode: request.run.authority.mode,
       cwd: placeOf(request, items),
       hard: judged.hard !== undefined,
       risk: riskOf(items, request, contained.works),
       access: toAccess(items),
       reasons: reasonsOf(items, judged, decision),
-      permit: createPermit(items, request, context, {
+      permit: createPermit(items, context, {
         network: network?.judge,
         contained: contained.works,
         unasked: decision.outcome === 'allow' && !contained.works,
@@ -130,8 +137,8 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   }
 
   const rememberedSpecs = (request: JudgeRequest, judgement: Judgement, answer: GivenAnswer) => {
-    if (!('grant' in answer)) return [exactGrant(identify(request))]
     const { call, context } = look(request)
+    if (!('grant' in answer)) return [exactGrant(call)]
     const offered = judgement.preview?.grants.find(({ id }) => id === answer.grant)
     if (offered === undefined) throw new ToolError('denied', 'The answer names a grant that was not offered.')
     const offer = answer.pattern === undefined ? offered : narrowOffer(offered, answer.pattern, call, context)
@@ -160,7 +167,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       const decision = answerToDecision(judgement, answer)
       const { workspace, rememberMs, now } = options
       const specs = rememberedSpecs(request, judgement, answer)
-      const grants = toGrants(identify(request), specs, answer, { workspace, rememberMs, now, call })
+      const grants = toGrants(look(request).call, specs, answer, { workspace, rememberMs, now, call })
       for (const grant of grants) {
         if (grant.scope === 'session') session.set(request.run, [...(session.get(request.run) ?? []), grant])
         // A run that has a name goes on in the next process.
@@ -178,46 +185,24 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   }
 }
 
-function contextFor(
-  options: EngineOptions,
-  mode: Mode,
-  scope: ScopeContext,
+function grantFor(
+  item: Item,
+  isRule: boolean,
   grants: readonly Grant[],
   call: IdentifiedCall,
-): Omit<DecideContext, 'mayHide'> {
-  return {
-    scope,
-    mode,
-    fallback: options.fallback,
-    rules: options.rules,
-    now: options.now(),
-    ownHosts: options.ownHosts ?? [],
-    findSecret: options.findSecret ?? (() => undefined),
-    grantFor(item, isRule) {
-      const grant = grants.find(
-        ({ decision, spec, everywhere, starts }) =>
-          decision === 'allow' &&
-          !(everywhere === true && isRule) &&
-          covers(spec, item, call) &&
-          starts === startsOf(spec, call),
-      )
-      return grant === undefined
-        ? undefined
-        : { id: grant.id, source: `${grant.scope} grant`, text: describeGrant(grant.spec) }
-    },
-  }
+): ReturnType<DecideContext['grantFor']> {
+  const grant = grants.find(
+    ({ decision, spec, everywhere, starts }) =>
+      decision === 'allow' &&
+      !(everywhere === true && isRule) &&
+      covers(spec, item, call) &&
+      starts === startsOf(spec, call),
+  )
+  return grant === undefined ? undefined : toRef(grant)
 }
 
-function wayOut(
-  items: readonly Item[],
-  request: JudgeRequest,
-  { rules, now, ownHosts }: DecideContext,
-  setting: NetworkSetting,
-): CommandNetwork | undefined {
-  const command = items.find(item => item.kind === 'execute')
-  if (command === undefined) return undefined
-  const inForce = rules.filter(rule => rule.applies(request, now))
-  return networkOf(command, { items, request, rules: inForce, setting, ownHosts })
+function toRef({ id, scope, spec }: Grant): DecisionRef {
+  return { id, source: `${scope} grant`, text: describeGrant(spec) }
 }
 
 /** Denials carry no notes. */
@@ -297,7 +282,7 @@ function deniedByGrant(call: IdentifiedCall, grants: readonly Grant[]): Decision
   return {
     outcome: 'deny',
     by: 'grant',
-    ref: { id: denial.id, source: `${denial.scope} grant`, text: describeGrant(denial.spec) },
+    ref: toRef(denial),
     reason: `Refused by the remembered answer ${denial.id}: ${describeGrant(denial.spec)}.`,
   }
 }
@@ -310,21 +295,4 @@ function reasonsOf(items: readonly Item[], judged: Judged, decision: Decision): 
     .filter(verdict => verdict.outcome === decision.outcome && decision.outcome !== 'allow')
     .map(verdict => verdict.reason)
   return [...new Set([decision.reason, ...others, ...findings, ...(decision.notes ?? [])])]
-}
-
-/** Whether a rule keeps this file from being read unasked; prepared at most once for a call, and for most not at all. */
-function unreadable(
-  request: JudgeRequest,
-  { rules, now }: EngineOptions,
-  scope: ScopeContext,
-): (realPath: string) => boolean {
-  let ofFiles: readonly Rule[] | undefined
-  return path => {
-    ofFiles ??= rules.filter(
-      rule => rule.decision !== 'allow' && rule.definition.path !== undefined && rule.applies(request, now()),
-    )
-    if (ofFiles.length === 0) return false
-    const item = fileItem('file_read', path, scope, true, path)
-    return ofFiles.some(rule => rule.matches(item, request))
-  }
 }

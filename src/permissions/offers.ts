@@ -56,7 +56,7 @@ export function coversCall(
         ? { id: 'offer', source: 'offer', text: '' }
         : context.grantFor(item, isRule),
   }
-  return decide(call.items, call.request, trial).decision.outcome === 'allow'
+  return decide(call.items, trial).decision.outcome === 'allow'
 }
 
 /** The offer with a person's choice of words; refused where that would be wider, or would not cover the call itself. */

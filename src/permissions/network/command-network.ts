@@ -1,11 +1,10 @@
 import { isIP } from 'node:net'
 import { ANY_HOST } from '../../core/access.ts'
 import type { HostRefusal, JudgeHost } from '../../core/command.ts'
-import type { JudgeRequest } from '../../core/decision.ts'
 import { onlyHosts } from '../authority-stops.ts'
+import type { DecideContext } from '../decide.ts'
 import type { Item } from '../items.ts'
 import { compileHosts } from '../rules/patterns.ts'
-import type { Rule } from '../rules/rules.ts'
 import { hostsOfLine, type LineHosts, mayContact, type NamedHost } from './command-hosts.ts'
 import { opens, patternsFor } from './named-hosts.ts'
 import { type AddressClass, analyzeUrl, classifyAddress, classifyHost } from './network.ts'
@@ -20,25 +19,15 @@ export interface CommandNetwork {
   readonly note: string
 }
 
-export interface NetworkContext {
-  readonly items: readonly Item[]
-  readonly request: JudgeRequest
-  /** Those that are in force. */
-  readonly rules: readonly Rule[]
-  readonly setting: NetworkSetting
-  /** Of the setting, what the person's own files name. */
-  readonly ownHosts: readonly string[]
-}
-
 /**
  * An approval is for the hosts that were named: by the line itself, by what its programs are known to contact, by rules
  * that allow a host, or by the setting. Undefined: no network at all, as for every line that only reads.
  */
-export function networkOf(
-  { analysis, cwd }: Item & { kind: 'execute' },
-  context: NetworkContext,
-): CommandNetwork | undefined {
-  const { setting, items } = context
+export function networkOf(items: readonly Item[], context: DecideContext): CommandNetwork | undefined {
+  const command = items.find(item => item.kind === 'execute')
+  if (command === undefined) return undefined
+  const { analysis, cwd } = command
+  const { network: setting } = context
   // A command in the background has no way out: nobody would be there to look at where it leads.
   const inBackground = items.some(item => item.kind === 'custom' && item.name === 'background')
   const wished = wishedHosts(items)
@@ -58,7 +47,7 @@ export function networkOf(
   )
   const inside = named.length === 0 ? '' : ` ${named.join(', ')} may be in a private network.`
   return {
-    judge: (host, port, addresses) => judgeHost(host, port, addresses, { ...context, isOpen, words }),
+    judge: (host, port, addresses) => judgeHost(host, port, addresses, { ...context, items, isOpen, words }),
     note: `It may contact ${any ? 'any public host' : `${words} and no other host`}.${inside}`,
   }
 }
@@ -80,7 +69,8 @@ function withWished(line: LineHosts | undefined, wished: LineHosts): LineHosts {
   }
 }
 
-interface OpenHosts extends NetworkContext {
+interface OpenHosts extends DecideContext {
+  readonly items: readonly Item[]
   isOpen(host: string, port: number): boolean
   /** What may be contacted, in words. */
   readonly words: string
@@ -90,15 +80,16 @@ function judgeHost(
   host: string,
   port: number,
   addresses: readonly string[],
-  { items, request, rules, ownHosts, isOpen, words }: OpenHosts,
+  context: OpenHosts,
 ): HostRefusal | null {
+  const { items, request, rules, isOpen, words } = context
   const item = toItem(host, port)
   const { hosts } = request.run.authority
   if (hosts !== 'any' && !compileHosts(hosts)(host, port)) return refused(onlyHosts(hosts))
   const matching = rules.filter(rule => rule.matches(item, request))
   const denied = matching.find(rule => rule.decision === 'deny')
   if (denied !== undefined) return refused(denied.reason ?? `the rule '${denied.id}' forbids it`)
-  const secret = privateAddress(host, addresses, patternsFor(item, rules, request, ownHosts))
+  const secret = privateAddress(host, addresses, patternsFor(item, context))
   if (secret !== null) return refused(secret)
   // A person who approved a line saw the hosts in it, not where a script or a redirect leads.
   const asks = matching.find(rule => rule.decision === 'ask')
@@ -141,7 +132,7 @@ function toWords({ host, port }: NamedHost): string {
 }
 
 /** A tunnel hides the method: a rule that allows only some methods does not open it. */
-function allowedByRules({ rules, request }: NetworkContext): string[] {
+function allowedByRules({ rules, request }: DecideContext): string[] {
   return rules
     .filter(rule => rule.decision === 'allow' && rule.definition.host !== undefined)
     .flatMap(rule => (rule.definition.host ?? []).filter(host => rule.matches(exampleOf(host), request)))

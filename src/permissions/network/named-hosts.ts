@@ -1,4 +1,4 @@
-import type { JudgeRequest } from '../../core/decision.ts'
+import type { DecideContext } from '../decide.ts'
 import type { Item } from '../items.ts'
 import { compileHosts } from '../rules/patterns.ts'
 import type { Rule } from '../rules/rules.ts'
@@ -7,21 +7,20 @@ import type { AddressClass } from './network.ts'
 type NetworkItem = Item & { kind: 'network' }
 
 /** The patterns of rules that allow a host, and for commands those of the person's own settings, that match this one. */
-export function patternsFor(
-  item: NetworkItem,
-  rules: readonly Rule[],
-  request: JudgeRequest,
-  ownHosts: readonly string[] = [],
-): string[] {
+export function patternsFor(item: NetworkItem, context: DecideContext): string[] {
   const { facts } = item
   if (facts === undefined) return []
-  return rules
-    .filter(
-      rule => rule.decision === 'allow' && rule.definition.host !== undefined && rule.matches(item, request),
-    )
+  return allowingRules(item, context)
     .flatMap(rule => rule.definition.host ?? [])
-    .concat(item.derived ? ownHosts : [])
+    .concat(item.derived ? context.ownHosts : [])
     .filter(pattern => compileHosts([pattern])(facts.host, facts.port))
+}
+
+/** The rules that allow this host by its name. */
+export function allowingRules(item: Item, { rules, request }: DecideContext): Rule[] {
+  return rules.filter(
+    rule => rule.decision === 'allow' && rule.definition.host !== undefined && rule.matches(item, request),
+  )
 }
 
 /**

@@ -1,25 +1,22 @@
-import type { JudgeRequest } from '../../core/decision.ts'
-import type { FindSecret } from '../../core/known-secrets.ts'
+import type { DecideContext } from '../decide.ts'
 import type { HardStop } from '../hard-limits.ts'
 import type { Item } from '../items.ts'
-import type { Rule } from '../rules/rules.ts'
+import { allowingRules } from './named-hosts.ts'
 
 /**
  * A known secret does not leave the machine for a host that no rule allows: not in an address, and not in anything else
  * that the call was given, because a tool may send all of it.
  */
-export function findSecretStop(
-  items: readonly Item[],
-  request: JudgeRequest,
-  inForce: readonly Rule[],
-  findSecret: FindSecret,
-): HardStop | undefined {
-  const contacted = items.filter(item => item.kind === 'network' && !isAllowed(item, request, inForce))
+export function findSecretStop(items: readonly Item[], context: DecideContext): HardStop | undefined {
+  const { request, findSecret } = context
+  const contacted = items
+    .filter(item => item.kind === 'network')
+    .filter(item => allowingRules(item, context).length === 0)
   if (contacted.length === 0) return undefined
   const line = items.find(item => item.kind === 'execute')?.command
   const own = contacted.filter(item => !item.derived)
   const texts = [
-    ...contacted.map(item => (item.kind === 'network' ? item.url : '')),
+    ...contacted.map(({ url }) => url),
     ...(own.length > 0 ? stringsIn(request.input) : []),
     ...(line === undefined ? [] : [line]),
   ]
@@ -27,18 +24,12 @@ export function findSecretStop(
   if (kind === undefined) return undefined
   const [first] = contacted
   // Not the address: the secret may be in it.
-  const host = first?.kind === 'network' ? (first.facts?.host ?? 'another machine') : 'another machine'
+  const host = first?.facts?.host ?? 'another machine'
   const shown = findSecret(host) === undefined ? host : 'another machine'
   return {
     id: 'secret-leaves',
     reason: `Not contacting ${shown}: the call carries ${kind}, and no rule allows this host to get it.`,
   }
-}
-
-function isAllowed(item: Item, request: JudgeRequest, inForce: readonly Rule[]): boolean {
-  return inForce.some(
-    rule => rule.decision === 'allow' && rule.definition.host !== undefined && rule.matches(item, request),
-  )
 }
 
 const DEEPEST = 20

@@ -1,5 +1,4 @@
 import type { HostRefusal } from '../../core/command.ts'
-import type { JudgeRequest } from '../../core/decision.ts'
 import type { JudgeUrl } from '../../core/permit.ts'
 import { type DecideContext, decide } from '../decide.ts'
 import type { Item } from '../items.ts'
@@ -13,17 +12,16 @@ type NetworkItem = Item & { kind: 'network' }
  * same engine, by itself; where that would ask, it is not contacted. The addresses behind a name have to be public, or
  * those of a host that a rule names.
  */
-export function judgeUrls(items: readonly Item[], request: JudgeRequest, context: DecideContext): JudgeUrl {
-  const judged = items.filter(item => item.kind === 'network' && !item.derived)
-  const inForce = context.rules.filter(rule => rule.applies(request, context.now))
+export function judgeUrls(items: readonly Item[], context: DecideContext): JudgeUrl {
+  const judged = items.filter(item => item.kind === 'network').filter(({ derived }) => !derived)
   return (url, addresses) => {
     const item: NetworkItem = { kind: 'network', url, method: 'GET', facts: analyzeUrl(url), derived: false }
-    const { decision, hard } = decide([item], request, context)
+    const { decision, hard } = decide([item], context)
     if (hard !== undefined) return refused(hard.reason)
-    const wasJudged = judged.some(each => each.kind === 'network' && isSameHost(each, item))
+    const wasJudged = judged.some(each => isSameHost(each, item))
     if (decision.outcome === 'deny') return refused(decision.reason)
     if (decision.outcome === 'ask' && !wasJudged) return { reason: decision.reason, canBeAllowed: true }
-    const patterns = patternsFor(item, inForce, request)
+    const patterns = patternsFor(item, context)
     const wrong = addresses.find(address => {
       const kind = classifyAddress(address)
       return kind !== 'public' && !opens(patterns, kind)

@@ -43,7 +43,8 @@ export type Fallback = 'ask' | 'deny'
  * only read, and what rules and grants allow. `accept-edits`: also file tools that write inside the scope. `read-only`:
  * nothing that changes anything, whatever rules say. `auto`: nobody is asked, so what would be asked is refused.
  */
-export function defaultVerdict(item: Item, request: JudgeRequest, mode: Mode, fallback: Fallback): Verdict {
+export function defaultVerdict(item: Item, request: JudgeRequest, fallback: Fallback): Verdict {
+  const { mode } = request.run.authority
   switch (item.kind) {
     case 'file_read':
       return readVerdict(item, mode, fallback)
