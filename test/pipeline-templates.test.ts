@@ -57,14 +57,19 @@ const INPUT: Partial<Record<string, Record<string, string>>> = {
   'design-to-code': { design: 'doc/design.md', file: 'src/answer.ts' },
   'bug-fix': { report: 'The price is wrong' },
   'market-research': { topic: 'tea' },
-  'self-bootstrap': { goal: 'an answer', file: 'src/answer.ts' },
+  'self-bootstrap': { goal: 'an answer' },
 }
 
 test.each(TEMPLATES)('%s runs as it is written', async template => {
   const { status, progress } = await rehearse(template, INPUT[template])
   expect({ status, progress }).toMatchObject({ status: 'completed' })
+  const left: Readonly<Record<string, readonly string[]>> = {
+    'weekly-review': ['log'],
+    // There is nothing to fix.
+    'self-bootstrap': ['fix', 'recheck'],
+  }
   const failed = Object.entries(progress.steps).filter(
-    ([id, step]) => step.status !== 'done' && !(template === 'weekly-review' && id === 'log'),
+    ([id, step]) => step.status !== 'done' && left[template]?.includes(id) !== true,
   )
   expect(failed).toEqual([])
 })

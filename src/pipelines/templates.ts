@@ -51,6 +51,7 @@ export async function describeTemplates(): Promise<{ name: string; description: 
 async function findTemplate(name: string): Promise<PipelineTemplate> {
   const documents = await import('../agents/pipelines/templates/documents.ts')
   const code = await import('../agents/pipelines/templates/code.ts')
+  const { selfBootstrap } = await import('../agents/pipelines/templates/bootstrap.ts')
   const known: Readonly<Record<(typeof TEMPLATES)[number] | 'todo', PipelineTemplate>> = {
     todo: documents.TODO,
     'folder-summary': documents.FOLDER_SUMMARY,
@@ -61,7 +62,7 @@ async function findTemplate(name: string): Promise<PipelineTemplate> {
     'weekly-review': documents.WEEKLY_REVIEW,
     'design-to-code': code.DESIGN_TO_CODE,
     'bug-fix': code.BUG_FIX,
-    'self-bootstrap': code.SELF_BOOTSTRAP,
+    'self-bootstrap': selfBootstrap({ rounds: 3, review: true }),
   }
   const found = Object.entries(known).find(([each]) => each === name)?.[1]
   if (found !== undefined) return found

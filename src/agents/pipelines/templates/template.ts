@@ -23,13 +23,22 @@ export const edges = (...pairs: string[]): string =>
     })
     .join('\n')
 
-/** Back to an earlier step while a check of `self_eval` fails, three times at most. */
-export const untilChecksPass = (from: string, to: string): string => `
+/** What `self_eval` says of a check that failed. */
+export const CHECK_FAILED = 'regex:(build|lint|type_check|test): failed in'
+/** Only what failed is printed with its output, so a check that passed cannot say this. */
+export const CHECKS_PASSED = 'not:: failed in'
+
+/** An edge that is followed when the condition holds for what `from` said. */
+export const onlyWhen = (from: string, to: string, condition: string): string => `
 [[edge]]
 from = "${from}"
 to = "${to}"
-when = "regex:(build|lint|type_check|test): failed in"
-max_retries = 3
+when = "${condition}"
+`
+
+/** Back to an earlier step while a check of `self_eval` fails, three times at most. */
+export const untilChecksPass = (from: string, to: string, most = 3): string =>
+  `${onlyWhen(from, to, CHECK_FAILED)}max_retries = ${most}
 `
 
 export const says = (...texts: string[]): string =>
