@@ -18,6 +18,15 @@ export interface GrepView {
   readonly multiline: boolean
 }
 
+/** Whether the caller wants to see lines around the matches. */
+export function asksForLines({
+  before,
+  after,
+  context,
+}: Pick<GrepView, 'before' | 'after' | 'context'>): boolean {
+  return [before, after, context].some(count => (count ?? 0) > 0)
+}
+
 export interface GrepResult {
   readonly folder: string
   readonly file: string | undefined
@@ -116,6 +125,9 @@ export function headline(result: GrepResult, wanted: GrepView, shown: number, wh
     unsearchedNote(result.unsearched),
     result.timedOut ? 'The search was stopped after 30 seconds: there may be more.' : '',
     result.incomplete ? 'Some files or folders could not be read.' : '',
+    wanted.output_mode !== 'content' && asksForLines(wanted)
+      ? `No context lines are shown with output_mode: "${wanted.output_mode}"; pass output_mode: "content" for them.`
+      : '',
   ]
   return notes.filter(note => note !== '').join(' ')
 }

@@ -34,6 +34,23 @@ test('the files that match are listed, newest first', async () => {
   expect(page.text).toBe('2 files match. Showing 1 to 1. Continue with offset: 1.\nlist/new.ts')
 })
 
+test('lines around the matches are shown when they are asked for, or the result says why not', async () => {
+  file('around/a.ts', 'one\ntwo needle\nthree\n')
+  for (const lines of [{ context_lines: 1 }, { '-C': 1 }, { '-B': 1, '-A': 1 }]) {
+    const { text } = await grep('needle', { path: 'around', ...lines })
+    expect(text).toBe('1 line matches in 1 file.\naround/a.ts\n1-one\n2:two needle\n3-three')
+  }
+  expect((await grep('needle', { path: 'around', context_lines: 0 })).text).toBe(
+    '1 file matches.\naround/a.ts',
+  )
+  for (const output_mode of ['files_with_matches', 'count']) {
+    const { text } = await grep('needle', { path: 'around', output_mode, context_lines: 1 })
+    expect(text).toContain(
+      `No context lines are shown with output_mode: "${output_mode}"; pass output_mode: "content" for them.`,
+    )
+  }
+})
+
 test('content comes in groups by file, with line numbers, context and totals', async () => {
   file('content/a.ts', 'one\ntwo needle\nthree\nfour\nfive\nsix needle\nseven\n')
   file('content/b.ts', 'needle needle\n')

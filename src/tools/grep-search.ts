@@ -5,7 +5,7 @@ import { ToolError } from '../core/errors.ts'
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '../core/tool.ts'
 import { toolPath } from './file-path.ts'
 import { formatContent } from './grep-content.ts'
-import { formatCounts, formatFiles, type GrepResult, toResultPath } from './grep-output.ts'
+import { asksForLines, formatCounts, formatFiles, type GrepResult, toResultPath } from './grep-output.ts'
 import { missingFile } from './missing-file.ts'
 import { labelOf } from './result-path.ts'
 import { chooseFiles } from './search/file-choice.ts'
@@ -42,9 +42,9 @@ const input = () =>
       .describe('Only files of a type (ts, py, rust, …) or with this extension.'),
     output_mode: z
       .enum(['files_with_matches', 'content', 'count'])
-      .default('files_with_matches')
+      .optional()
       .describe(
-        'files_with_matches: paths only, newest first. content: matching lines. count: lines per file.',
+        'files_with_matches: paths only, newest first. content: matching lines. count: lines per file. Left out: content if before, after or context asks for lines, else files_with_matches.',
       ),
     case_insensitive: z.boolean().default(false).describe('Ignore case.'),
     fixed_strings: z
@@ -73,7 +73,8 @@ const input = () =>
     line_numbers: z.boolean().default(true).describe('Show line numbers (content).'),
   })
 
-type GrepInput = z.output<ReturnType<typeof input>>
+type AskedGrep = z.output<ReturnType<typeof input>>
+type GrepInput = AskedGrep & { readonly output_mode: NonNullable<AskedGrep['output_mode']> }
 
 export function grepSearchTool(ripgrep: Ripgrep): AnyTool {
   return defineTool({
@@ -117,8 +118,13 @@ export function grepSearchTool(ripgrep: Ripgrep): AnyTool {
   })
 }
 
-async function search(ripgrep: Ripgrep, asked: GrepInput, context: ToolContext): Promise<ToolOutput> {
-  const wanted = { ...asked, head_limit: Math.min(asked.head_limit || MOST_RESULTS, MOST_RESULTS) }
+async function search(ripgrep: Ripgrep, asked: AskedGrep, context: ToolContext): Promise<ToolOutput> {
+  const wanted: GrepInput = {
+    ...asked,
+    // Lines around a match can only be shown with the matches.
+    output_mode: asked.output_mode ?? (asksForLines(asked) ? 'content' : 'files_with_matches'),
+    head_limit: Math.min(asked.head_limit || MOST_RESULTS, MOST_RESULTS),
+  }
   const place = await locate(wanted.path, context)
   const choice = chooseFiles(wanted.glob, [place.folder, context.files.resolve(wanted.path)])
   const accepts = (path: string): boolean =>
