@@ -4,11 +4,10 @@ import { resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { compose, lazyValue, type Parts, type RuntimeOptions } from './compose/compose.ts'
 import type { LoadedConfig } from './config/load.ts'
-import type { Access } from './core/access.ts'
 import { withTimeout } from './core/approval.ts'
 import type { Authority } from './core/authority.ts'
 import { type Call, type CallResult, callTool, explainCall } from './core/call.ts'
-import type { DecidedBy, Decision, DecisionRef, Outcome, PermissionEngine } from './core/decision.ts'
+import type { DecidedBy, Decision, Judgement, Outcome, PermissionEngine } from './core/decision.ts'
 import { endExpired, withdrawQuestions } from './core/end-question.ts'
 import { toToolError } from './core/errors.ts'
 import { type Gate, type GateAnswer, passGate } from './core/gate.ts'
@@ -20,7 +19,6 @@ import type { Entry, Registry } from './core/registry.ts'
 import type { Run } from './core/run.ts'
 import { createSeal } from './core/seal.ts'
 import { type ShownQuestion, shownQuestion } from './core/stored-question.ts'
-import type { Risk } from './core/tool.ts'
 import { callTools } from './core/turn.ts'
 import { createLifeCycle, type LifeCycle } from './dynamic/life-cycle.ts'
 import type { GrantStore } from './permissions/grants.ts'
@@ -60,17 +58,13 @@ export interface CallRequest {
   readonly gate?: string
 }
 
-export interface Explanation {
+export interface Explanation extends Pick<Judgement, 'hard' | 'risk' | 'command' | 'access' | 'reasons'> {
   readonly tool: string
   readonly canonical: string
   readonly decision: Outcome
   /** `contained`: it would run contained, and its changes would be judged. */
   readonly by: DecidedBy
-  readonly hard: boolean
-  readonly risk: Risk
-  readonly access: readonly Access[]
-  readonly reasons: readonly string[]
-  readonly ref: DecisionRef | null
+  readonly ref: Decision['ref']
   /** Other rules that matched but did not decide. */
   readonly also: NonNullable<Decision['also']>
 }
@@ -232,17 +226,19 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     note: (action, details) => parts.calls.audit.record({ type: 'note', action, details }),
     async explain(request) {
       const { entry, judgement } = await explainCall(parts.calls, await toCall(request, runs.look))
+      const { decision, hard, risk, command, access, reasons } = judgement
       return {
         tool: request.tool,
         canonical: entry.tool.name,
-        decision: judgement.decision.outcome,
-        by: judgement.decision.by,
-        hard: judgement.hard,
-        risk: judgement.risk,
-        access: judgement.access,
-        reasons: judgement.reasons,
-        ref: judgement.decision.ref,
-        also: judgement.decision.also ?? [],
+        decision: decision.outcome,
+        by: decision.by,
+        hard,
+        risk,
+        ...(command === undefined ? {} : { command }),
+        access,
+        reasons,
+        ref: decision.ref,
+        also: decision.also ?? [],
       }
     },
     async listChanges(selection) {

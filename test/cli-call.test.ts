@@ -233,6 +233,27 @@ describe('kogu explain', () => {
     expect(box.json(['explain', 'write_file', '{"path":"a","content":""}']).decision).toBe('ask')
   })
 
+  test('gives every command line a level and its score from 0 to 10', () => {
+    const lines = ['ls', 'touch a', 'vim a', 'frobnicate', 'ls && git push --force', 'rm -rf /']
+    const calls = lines.map(command => JSON.stringify({ tool: 'run_command', input: { command } }))
+    const { stdout } = box.run(['explain', '--batch'], {
+      input: [...calls, '{"tool":"read_file","input":{"path":"a"}}'].join('\n'),
+    })
+    const answers = stdout.trim().split('\n')
+    expect(answers.map(line => JSON.parse(line).command)).toEqual([
+      { level: 'safe', score: 0 },
+      { level: 'caution', score: 3 },
+      { level: 'interactive', score: 4 },
+      { level: 'unknown', score: 5 },
+      { level: 'dangerous', score: 7 },
+      { level: 'forbidden', score: 10 },
+      undefined,
+    ])
+    expect(box.run(['explain', 'run_command', '{"command":"rm -rf /"}']).stdout).toContain(
+      'level of the command line: forbidden, score 10 of 10',
+    )
+  })
+
   test('10,000 lines take a few seconds and keep their order', () => {
     const lines = Array.from({ length: 10_000 }, (_, index) =>
       index % 1000 === 999 ? '{' : `{"tool":"read_file","input":{"path":"file-${index}.txt"}}`,

@@ -71,6 +71,8 @@ export interface Judgement {
   /** A hard limit; no approval can override it. */
   readonly hard: boolean
   readonly risk: Risk
+  /** How risky the words of its command line are, from 0 (safe) to 10 (forbidden). */
+  readonly command?: { readonly level: string; readonly score: number }
   readonly access: readonly Access[]
   /** Plain sentences, the strictest first. */
   readonly reasons: readonly string[]

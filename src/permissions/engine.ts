@@ -8,6 +8,7 @@ import { lineage, type Run } from '../core/run.ts'
 import { createPermit } from './call-permit.ts'
 import { commandLines } from './command-lines.ts'
 import type { analyzeCommand } from './commands/analyze.ts'
+import type { CommandAnalysis } from './commands/types.ts'
 import { CONTAINED, containmentOf } from './contained.ts'
 import { type DecideContext, decide, type Judged, riskOf } from './decide.ts'
 import {
@@ -105,6 +106,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
   const judge = (request: JudgeRequest): Judgement => {
     const { call, grants, context } = look(request)
     const { items } = call
+    const line = items.find(item => item.kind === 'execute')?.analysis
     const refused = deniedByGrant(call, grants)
     const judged = decide(items, context)
     const decided = judged.hard === undefined && refused !== undefined ? refused : judged.decision
@@ -125,8 +127,9 @@ export function createEngine(options: EngineOptions): PermissionEngine {
       cwd: placeOf(request, items),
       hard: judged.hard !== undefined,
       risk: riskOf(items, request, contained.works),
+      ...(line && { command: { level: line.level, score: line.score } }),
       access: toAccess(items),
-      reasons: reasonsOf(items, judged, decision),
+      reasons: reasonsOf(line, judged, decision),
       permit: createPermit(items, context, {
         network: network?.judge,
         contained: contained.works,
@@ -287,10 +290,8 @@ function deniedByGrant(call: IdentifiedCall, grants: readonly Grant[]): Decision
   }
 }
 
-function reasonsOf(items: readonly Item[], judged: Judged, decision: Decision): string[] {
-  const findings = items.flatMap(item =>
-    item.kind === 'execute' ? item.analysis.reasons.map(finding => finding.text) : [],
-  )
+function reasonsOf(line: CommandAnalysis | undefined, judged: Judged, decision: Decision): string[] {
+  const findings = line?.reasons.map(finding => finding.text) ?? []
   const others = judged.verdicts
     .filter(verdict => verdict.outcome === decision.outcome && decision.outcome !== 'allow')
     .map(verdict => verdict.reason)

@@ -22,7 +22,8 @@ Show what would be decided about a call, and why. Runs nothing, asks nobody, rec
 Options
   --mode MODE     as for kogu call
   --run ID        as a call of this run: files that were read in it count as read
-  --json          {tool, canonical, decision: allow|ask|deny, by, hard, risk, access, reasons, ref}
+  --json          {tool, canonical, decision: allow|ask|deny, by, hard, risk, command, access, reasons, ref};
+                  command: {level, score} of a command line, from safe 0 to forbidden 10
 `,
   options: { batch: { type: 'boolean' }, mode: { type: 'string' }, run: { type: 'string' } },
   async run(context) {
@@ -91,12 +92,15 @@ function toError(error: ToolError): unknown {
 const STYLE = { allow: 'green', ask: 'yellow', deny: 'red' } as const
 
 function render(explanation: Explanation, output: Output): string {
-  const { decision, by, hard, risk, access, reasons, ref } = explanation
+  const { decision, by, hard, risk, command, access, reasons, ref } = explanation
   const place = ref?.line === undefined ? (ref?.source ?? '') : `${ref.source}:${ref.line}`
   const touches = access.map(item => toBlock(`${item.kind}  ${Object.values(item).slice(1).join(' ')}`))
   return [
     `${output.style(STYLE[decision], decision)}${hard ? ' (hard limit; no approval can override it)' : ''}  ${toLine(explanation.canonical)}  risk ${risk}`,
     ...(by === 'contained' ? ['  would run contained; its changes would be judged'] : []),
+    ...(command === undefined
+      ? []
+      : [`  level of the command line: ${command.level}, score ${command.score} of 10`]),
     ...reasons.map(reason => toBlock(reason)),
     ...(ref === null ? [] : [`  decided by ${toLine(ref.id)} (${toLine(place)}): ${toLine(ref.text)}`]),
     ...(touches.length === 0 ? [] : ['touches', ...touches]),

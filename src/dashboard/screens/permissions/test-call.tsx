@@ -74,7 +74,7 @@ function Verdict({ explanation }: { explanation: Explanation }) {
   const t = useWords(words)
   const h = useWords(history)
   const place = usePlace()
-  const { decision, by, hard, risk, reasons, ref, access, also } = explanation
+  const { decision, by, hard, risk, command, reasons, ref, access, also } = explanation
   const where = ref === null ? by : `${ref.id} (${place(ref)})`
   return (
     <section className="kogu-card" style={{ padding: 'var(--mantine-spacing-md)' }} role="status">
@@ -86,6 +86,9 @@ function Verdict({ explanation }: { explanation: Explanation }) {
             <Untrusted text={t('decidedBy', { by: where })} />
           </Text>
         </Group>
+        {command !== undefined && (
+          <Text size="sm">{t('commandScore', { level: command.level, score: String(command.score) })}</Text>
+        )}
         {hard && decision === 'deny' && <Alert color="red">{t('hard')}</Alert>}
         <Reasons reasons={reasons} />
         {also.length > 0 && (

@@ -81,6 +81,8 @@ export interface Explanation {
   readonly by: string
   readonly hard: boolean
   readonly risk: string
+  /** Of a command line: its level, with a score from 0 to 10. */
+  readonly command?: { readonly level: string; readonly score: number }
   readonly reasons: readonly string[]
   readonly ref: { readonly id: string; readonly source: string; readonly line?: number } | null
   /** What the call would touch. */
