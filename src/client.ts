@@ -66,6 +66,25 @@ export type ServerEvent = (RunEvent | WorkspaceEvent | { type: 'resync' }) & {
   readonly run?: string
 }
 
+export interface ServerTool {
+  readonly name: string
+  readonly category: string
+  readonly risk: 'low' | 'high'
+  readonly enabled: boolean
+  readonly definition: {
+    readonly name: string
+    readonly description: string
+    readonly input_schema: Readonly<Record<string, unknown>>
+  }
+}
+
+/** What an agent may do with a tool. */
+export interface AgentToolConfig {
+  readonly toolName: string
+  readonly isEnabled: boolean
+  readonly config?: Readonly<Record<string, unknown>>
+}
+
 /** An answer of the server that says what went wrong. */
 export class ServerProblem extends Error {
   override readonly name = 'ServerProblem'
@@ -81,6 +100,9 @@ export interface Client {
   /** Any route of /api/openapi.json. */
   request<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>
   call(tool: string, input: object, run?: string): Promise<ToolResult>
+  listTools(): Promise<ServerTool[]>
+  /** Tools that are not named stay as they are. */
+  updateToolPermissions(agentId: string, tools: readonly AgentToolConfig[]): Promise<{ status: 'ok' }>
   approvals(): Promise<ShownQuestion[]>
   answer(approval: string, answer: AnswerRequest): Promise<ShownQuestion>
   continueCall(approval: string): Promise<ToolResult>
@@ -110,6 +132,9 @@ export function createClient({ url, token }: ClientOptions): Client {
     request,
     call: (tool, input, run) =>
       request('POST', '/api/calls', { tool, input, ...(run === undefined ? {} : { run }) }),
+    listTools: () => request('GET', '/api/tools'),
+    updateToolPermissions: (agentId, tools) =>
+      request('POST', '/api/tools/config', { agent_id: agentId, tools }),
     approvals: () => request('GET', '/api/approvals'),
     answer: (id, answer) => request('POST', `/api/approvals/${idOf(id)}/answer`, answer),
     continueCall: id => request('POST', `/api/approvals/${idOf(id)}/continue`, {}),

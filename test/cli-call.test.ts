@@ -185,6 +185,27 @@ test('what Kogu keeps in a repository is not seen by git', () => {
   expect(untracked()).toEqual([...shared, '?? a.txt', '?? b.txt'])
 })
 
+test('what a project shares is seen by git, also where an older Kogu hid it', () => {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: box.workspace, env: box.env, encoding: 'utf8' })
+  git('init', '--quiet')
+  const shared = ['panels/p.toml', 'pipelines/p.toml', 'rehearsals/p.toml', 'scripts/s.py']
+  const hidden = ['panels/p.bak', 'scripts/__pycache__/s.pyc', 'local.toml', 'undo/panels/p.toml']
+  for (const name of [...shared, ...hidden]) box.write(`.kogu/${name}`, '')
+  const first =
+    '# Written by Kogu. Only what the project shares is committed.\n*\n!config.toml\n!schema.json\n'
+  for (const before of ['', first, `# ours\n${first}`]) {
+    box.write('.kogu/.gitignore', before)
+    box.run(['call', 'write_file', '{"path":"a.txt","content":"x"}', '--yes-once'])
+    const seen = git('status', '--porcelain', '-uall', '.kogu').trim().split('\n')
+    expect(seen, before).toEqual(shared.map(name => `?? .kogu/${name}`))
+  }
+  const own = `${first}# none of the panels\n`
+  box.write('.kogu/.gitignore', own)
+  box.run(['call', 'read_file', '{"path":"a.txt"}'])
+  expect(box.read('.kogu/.gitignore')).toBe(own)
+})
+
 describe('kogu call --batch', () => {
   test('answers every line in order, and a bad line does not stop the rest', () => {
     box.write('a.txt', 'hello\n')

@@ -155,9 +155,22 @@ describe.skipIf(noSandbox !== '')(`changes that wait for an answer${noSandbox}`,
     while ((await other.runtime.listQuestions()).length > 0)
       await new Promise(resolve => setTimeout(resolve, 50))
     const third = await another(kogu)
-    await third.runtime.recover()
+    expect(await third.runtime.recover()).toEqual([])
     expect(layers(kogu)).toEqual([])
     expect(contentOf(kogu, 'a.txt')).toBe('one\n')
+  })
+
+  test('are no interrupted command, also when the call is repeated while they wait', async () => {
+    const kogu = await open()
+    const { id } = await kogu.runtime.openRun()
+    const call = () => kogu.runtime.call({ tool: 'run_command', input: { command: LINE }, run: id })
+    const { question } = await call()
+    expect((await call()).question).toBe(question)
+    const other = await another(kogu)
+    expect(await other.runtime.recover()).toEqual([])
+    expect(layers(kogu).length).toBe(1)
+    await other.runtime.answerQuestion(question ?? '', YES)
+    expect((await other.runtime.continueCall(question ?? '')).ok).toBe(true)
   })
 
   test('survive a kill at any moment: all of them or none, answerable or gone', async () => {

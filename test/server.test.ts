@@ -302,6 +302,13 @@ describe('the client', () => {
       if (event.type === 'run.finished') break
     }
     expect(said.join('')).toBe('Hello.')
+    expect((await client.listTools()).map(({ name }) => name)).toContain('read_file')
+    const { id } = await client.request<{ id: string }>('POST', '/api/agents', { name: 'c', model: 'mock/m' })
+    const git = { toolName: 'git', isEnabled: true, config: { git: 'ReadOnly' } }
+    expect(await client.updateToolPermissions(id, [git])).toEqual({ status: 'ok' })
+    expect(await client.request('GET', `/api/tools/permissions/${id}`)).toEqual([
+      { tool_name: 'git_ops', is_enabled: true, config: { git: 'ReadOnly' } },
+    ])
     await expect(client.run('00000000-0000-4000-8000-000000000000')).rejects.toMatchObject({
       problem: { status: 404, code: 'not_found' },
     })

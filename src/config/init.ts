@@ -46,6 +46,10 @@ function keepIgnored(root: string): Initialized {
   if (there === undefined) return writeNew(root, path, GITIGNORE)
   // Git does not follow a link in its place.
   const text = there.isFile() ? readFileSync(file, 'utf8') : ''
+  if (text.endsWith(OLD_GITIGNORE)) {
+    writeWhole(file, `${text.slice(0, -OLD_GITIGNORE.length)}${GITIGNORE}`)
+    return { path, status: 'created' }
+  }
   if (hidesState(text)) return { path, status: 'kept' }
   writeWhole(file, `${text.trimEnd()}\n${GITIGNORE}`.trimStart())
   return { path, status: 'created' }
@@ -59,9 +63,9 @@ function hidesState(text: string): boolean {
   return all >= 0 && shown.every(line => SHARED.test(line))
 }
 
-/** A plain name or a path of such, which begins with none of the folders that Kogu fills. */
+/** A plain name or a path of such, or the files of one folder; it begins with none of the folders that Kogu fills. */
 const SHARED =
-  /^!\/?(?!(?:audit|undo|locks|runs|approvals|output|overlays|tmp|background|tools|foreign)\b)[\w.-][\w./-]*$/i
+  /^!\/?(?!(?:audit|undo|locks|runs|approvals|output|overlays|tmp|background|tools|foreign)\b)[\w.-][\w./-]*(?:\/\*(?:\.\w+)?)?$/i
 
 function writeNew(root: string, path: string, text: string): Initialized {
   try {
@@ -74,10 +78,19 @@ function writeNew(root: string, path: string, text: string): Initialized {
 }
 
 // Also this file itself, so that a call in a clean repository leaves it clean; Kogu writes it wherever it is missing.
-const GITIGNORE = `# Written by Kogu. Only what the project shares is committed.
+const OLD_GITIGNORE = `# Written by Kogu. Only what the project shares is committed.
 *
 !config.toml
 !schema.json
+`
+const GITIGNORE = `${OLD_GITIGNORE}!panels/
+!panels/*.toml
+!pipelines/
+!pipelines/*.toml
+!rehearsals/
+!rehearsals/*.toml
+!scripts/
+!scripts/*
 `
 
 const CONFIG = `#:schema ./schema.json

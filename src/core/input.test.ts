@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { ToolError } from './errors.ts'
 import { validateInput } from './input.ts'
 import { fromJsonSchema } from './json-schema.ts'
+import { fromZod } from './schema.ts'
 import { toolNamed } from './testing.ts'
 import { type AnyTool, defineTool } from './tool.ts'
 
@@ -65,6 +66,15 @@ test('null for a parameter that need not be given counts as absent, at every dep
   expect(messageOf({ edits: [{ old: null }] })).toBe(
     "Missing required parameter 'edits.0.old' for tool 'sample'.",
   )
+})
+
+test('a choice that is missing is named as missing', () => {
+  const choosing = toolNamed('sample', {
+    input: fromZod(() => z.object({ kind: z.enum(['a', 'b'], 'Unknown kind') })),
+  })
+  const given = (input: object) => () => validateInput(choosing, input)
+  expect(given({})).toThrow("Missing required parameter 'kind' for tool 'sample'.")
+  expect(given({ kind: 'c' })).toThrow('Unknown kind')
 })
 
 test('null beside another name of the same parameter is no contradiction', () => {

@@ -54,7 +54,7 @@ function toIssues(issue: z.core.$ZodIssue): Issue[] {
       return { pointer: `${pointer}/${key}`, message: `Unknown parameter '${place}'` }
     })
   }
-  if (issue.code === 'invalid_type' && issue.input === undefined) {
+  if ((issue.code === 'invalid_type' || issue.code === 'invalid_value') && issue.input === undefined) {
     return [{ pointer, message: `Missing required parameter '${issue.path.map(String).join('.')}'` }]
   }
   const kind = issue.code === 'invalid_type' ? KINDS[issue.expected] : undefined

@@ -29,6 +29,11 @@ export function leaveLayer({ upper }: OverlayChanges): void {
   rmSync(join(dirname(upper), 'lock'), { force: true })
 }
 
+/** Its command had ended, and whoever ran it let go of it. */
+export function isLeft(folder: string): boolean {
+  return existsSync(join(folder, NOTE)) && !existsSync(join(folder, 'lock'))
+}
+
 /** Undefined when it is gone, or another process is at it. */
 export function takeLayer(directory: string, name: string): HeldLayer | undefined {
   const folder = join(directory, name)

@@ -6,6 +6,7 @@ import { isLocked, tryLock } from '../../core/lock-file.ts'
 import { identityOf } from '../../core/made-here.ts'
 import { lookAt } from '../../core/real-path.ts'
 import { writeWhole } from '../../core/write-whole.ts'
+import { isLeft } from './held-layer.ts'
 import { DRAFT, GONE, removeOverlay } from './overlay.ts'
 import { applyJournal, type Displaced, isAsSeen, isFolder, type Journal, toJournal } from './overlay-apply.ts'
 import type { OverlayChange, OverlayChanges } from './overlay-changes.ts'
@@ -97,10 +98,17 @@ export async function recoverOverlays(
     if (!isFolder(folder)) continue
     if (name.startsWith(DRAFT)) removeOldDraft(folder)
     else if (name.startsWith(GONE)) removeAbandoned(folder)
-    else if (!existsSync(join(folder, GIVEN_UP)) && !(await isWaiting()) && takeOver(folder)) {
+    else if (!existsSync(join(folder, GIVEN_UP)) && !(await isWaiting())) {
+      const wasLeft = isLeft(folder)
+      if (!takeOver(folder)) continue
       // Its call may have put the question, and left the layer to it, while we looked.
-      if (await isWaiting()) rmSync(join(folder, 'lock'), { force: true })
-      else recovered.push({ folder, ...(await settle(folder)) })
+      if (await isWaiting()) {
+        rmSync(join(folder, 'lock'), { force: true })
+        continue
+      }
+      const settled = await settle(folder)
+      // Nothing was interrupted: its question has ended, or was another one's.
+      if (!wasLeft || settled.outcome !== 'discarded') recovered.push({ folder, ...settled })
     }
   }
   return recovered

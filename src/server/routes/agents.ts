@@ -148,7 +148,24 @@ function changeRoutes(api: Api, { services, runtime }: RunParts): void {
   )
 }
 
-const config = z.object({ agent_id: z.uuid(), tools: z.array(toolSetting).min(1).max(500) })
+/** As the founding front end has it. */
+const camelSetting = z
+  .object({
+    toolName: toolSetting.shape.tool_name,
+    isEnabled: toolSetting.shape.is_enabled,
+    config: toolSetting.shape.config,
+  })
+  .transform(({ toolName, isEnabled, config: own }) => ({
+    ...{ tool_name: toolName, is_enabled: isEnabled, config: own },
+  }))
+
+const config = z.object({
+  agent_id: z.uuid(),
+  tools: z
+    .array(z.union([toolSetting, camelSetting]))
+    .min(1)
+    .max(500),
+})
 
 function toolSettingRoutes(api: Api, { services, runtime }: RunParts): void {
   const save = async (given: z.infer<typeof config>): Promise<void> => {

@@ -112,7 +112,8 @@ export async function claimRun(
     // has written.
     await query(`SELECT pg_advisory_xact_lock(${LOCKS.queue})`)
     const [row] = await query<{ id: string }>(
-      `UPDATE workflow_runs SET executor = $3, status = 'running', stop_reason = NULL, started_at = coalesce(started_at, NOW())
+      `WITH claimed AS (
+     UPDATE workflow_runs SET executor = $3, status = 'running', stop_reason = NULL, started_at = coalesce(started_at, NOW())
      WHERE id = (
        SELECT r.id FROM workflow_runs r
        WHERE ${ofPlace('r', '$1', '$2')}
@@ -121,7 +122,10 @@ export async function claimRun(
            SELECT count(*) FROM workflow_runs o WHERE ${ofPlace('o', '$1', '$2')} AND o.status = 'running'
              AND o.executor IS NOT NULL AND o.spec->>'agent' = r.spec->>'agent'))
        ORDER BY r.queued_at, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED)
-     AND executor IS NULL RETURNING id`,
+     AND executor IS NULL RETURNING id),
+     started AS (UPDATE agent_executions e SET started_at = coalesce(e.started_at, NOW())
+       FROM claimed WHERE e.workflow_run_id = claimed.id AND e.parent_execution_id IS NULL)
+     SELECT id FROM claimed`,
       [workspace, workspaceId, executor, perAgent],
     )
     return row?.id
