@@ -13,7 +13,7 @@ import {
   type PlanStep,
   type SafePlan,
 } from './types.ts'
-import { walkCode, walkList, walkScript, walkText } from './walk.ts'
+import { walkCode, walkText } from './walk.ts'
 
 export type { CommandAnalysis, CommandContext, Level, SafePlan } from './types.ts'
 
@@ -85,8 +85,6 @@ function newReport(line: string, context: CommandContext): Report {
     aliases: new Map(),
     steps: 0,
     walkText: (text, scope) => walkText(text, scope, report),
-    walkScript: (script, scope) => walkScript(script, scope, report),
-    walkList: (statements, scope) => walkList(statements, scope, report),
     judge: (args, scope) => judgeCommand(args, scope, report),
   }
   return report

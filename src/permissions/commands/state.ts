@@ -3,7 +3,6 @@
  * shell process knows at a point (directory, variables) and is copied for subshells.
  */
 import { posix } from 'node:path'
-import type { ParsedScript, Statement } from 'unbash'
 import type { Access } from '../../core/access.ts'
 import type { EffectName } from '../effect-names.ts'
 import type { Arg } from './args.ts'
@@ -45,8 +44,6 @@ export interface Report {
   steps: number
   /** The ways back into the walker, so that wrappers need not import it. */
   walkText: (text: string, scope: Scope) => void
-  walkScript: (script: ParsedScript, scope: Scope) => PlanStep[] | null
-  walkList: (statements: readonly Statement[], scope: Scope) => PlanStep[] | null
   judge: (args: Arg[], scope: Scope) => PlanWord[] | null
 }
 

@@ -2,7 +2,6 @@
 import type { Assignment, Command } from 'unbash'
 import { type Arg, seen } from './args.ts'
 import { isDangerousVariable } from './call.ts'
-import { walkEmbedded } from './embedded.ts'
 import { judgeRedirects, type Redirects } from './redirects.ts'
 import {
   absolutePaths,
@@ -19,7 +18,6 @@ import { resolveSingle, resolveWord } from './words.ts'
 
 export function walkSimple(node: Command, scope: Scope, report: Report): Outcome {
   const assignments = node.prefix.filter(item => item.type === 'Assignment')
-  walkInside(node, scope, report)
   const args = argumentsOf(node, scope)
   const redirects = judgeRedirects(node.redirects, scope, report)
   if (node.name === undefined) return walkAssignments(assignments, redirects, scope, report)
@@ -45,12 +43,6 @@ function step(argv: PlanWord[], redirects: Redirects): PlanStep {
     timed: false,
     stages: [{ argv, redirects: redirects.plan ?? [] }],
   }
-}
-
-function walkInside(node: Command, scope: Scope, report: Report): void {
-  if (node.name !== undefined) walkEmbedded(node.name, scope, report)
-  for (const item of node.prefix) walkEmbedded(item, scope, report)
-  for (const item of node.suffix) walkEmbedded(item, scope, report)
 }
 
 function argumentsOf(node: Command, scope: Scope): Arg[] {

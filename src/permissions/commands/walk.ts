@@ -2,12 +2,27 @@
  * Walks every node of the parsed line: lists, pipes, groups, loops, functions, substitutions. Returns the steps that
  * would run it without a shell, or null when only a shell can; reasons for asking are collected on the way.
  */
-import type { AndOr, Command, CommandNode, ParsedScript, Pipeline, PipelineNode, Statement } from 'unbash'
-import { parse } from 'unbash'
+import {
+  type AndOr,
+  type Command,
+  type CommandNode,
+  type CompoundList,
+  type For,
+  type Function as FunctionNode,
+  forEachChild,
+  type ParsedScript,
+  type Pipeline,
+  type PipelineNode,
+  parse,
+  type Redirected,
+  type Statement,
+  type SyntaxNode,
+  type While,
+} from 'unbash'
 import { seen } from './args.ts'
-import { walkCompound } from './compound.ts'
 import { guardLine, MAX_FULL } from './guard.ts'
 import { checkPipeline } from './pipelines.ts'
+import { judgeRedirects } from './redirects.ts'
 import {
   countStep,
   deeper,
@@ -19,6 +34,7 @@ import {
   type Report,
   type Scope,
   STEP_TEXT,
+  setVariable,
   TOO_DEEP,
   unionCwds,
 } from './state.ts'
@@ -41,7 +57,7 @@ export function walkCode(code: string, scope: Scope, report: Report, longest = I
   return null
 }
 
-export function walkScript(script: ParsedScript, scope: Scope, report: Report): PlanStep[] | null {
+function walkScript(script: ParsedScript, scope: Scope, report: Report): PlanStep[] | null {
   const [error] = script.errors ?? []
   // After an error the parser may have skipped something, and bash runs the lines before the error.
   if (error !== undefined) noteUnread(report, `The line cannot be read as shell code: ${error.message}.`)
@@ -49,7 +65,7 @@ export function walkScript(script: ParsedScript, scope: Scope, report: Report): 
   return error === undefined ? steps : null
 }
 
-export function walkList(statements: readonly Statement[], scope: Scope, report: Report): PlanStep[] | null {
+function walkList(statements: readonly Statement[], scope: Scope, report: Report): PlanStep[] | null {
   let steps: PlanStep[] | null = []
   for (const [i, statement] of statements.entries()) {
     const outcome = walkGuarded(statement, scope, report)
@@ -172,6 +188,157 @@ function stageOutput(command: Command, scope: Scope): string | null {
 }
 
 function walkCommand(node: CommandNode, scope: Scope, report: Report): Outcome {
-  if (node.type === 'Command') return walkSimple(node, scope, report)
-  return walkCompound(node, scope, report)
+  if (node.type !== 'Command') return walkCompound(node, scope, report)
+  if (node.name !== undefined) walkEmbedded(node.name, scope, report)
+  walkAllEmbedded([...node.prefix, ...node.suffix], scope, report)
+  return walkSimple(node, scope, report)
+}
+
+type Compound = Exclude<CommandNode, { type: 'Command' }>
+
+/** Groups, loops, conditions, functions. All of their commands are judged; few of them can run without a shell. */
+function walkCompound(node: Compound, scope: Scope, report: Report): Outcome {
+  switch (node.type) {
+    case 'BraceGroup':
+      return plain(scope, walkList(node.body.commands, scope, report))
+    case 'Subshell': {
+      const steps = walkList(node.body.commands, deeper(scope, { forked: true }), report)
+      return { ...plain(scope, steps), subshell: true }
+    }
+    case 'For':
+      return walkFor(node, scope, report)
+    case 'While':
+      return walkWhile(node, scope, report)
+    case 'If':
+      return walkBranches(
+        [node.clause, node.then, ...node.elif.flatMap(part => [part.clause, part.then]), node.else],
+        scope,
+        report,
+      )
+    case 'Case':
+      walkEmbedded(node.word, scope, report)
+      for (const item of node.items) for (const pattern of item.pattern) walkEmbedded(pattern, scope, report)
+      return walkBranches(
+        node.items.map(item => item.body),
+        scope,
+        report,
+      )
+    case 'TestCommand':
+      walkEmbedded(node, scope, report)
+      note(report, 'unknown', 'The condition needs a shell.')
+      return plain(scope, null)
+    case 'Redirected':
+      return walkRedirected(node, scope, report)
+    case 'Function':
+      return walkFunction(node, scope, report)
+    case 'Coproc':
+      note(report, 'caution', 'Part of the line runs in the background.')
+      report.effects.add('background')
+      walkBody(node.body, deeper(scope, { forked: true }), report)
+      return plain(scope, null)
+    case 'Select':
+      note(report, 'interactive', 'The line waits for a person to choose.')
+      walkAllEmbedded(node.wordlist ?? [], scope, report)
+      return walkBranches([node.body], scope, report)
+    case 'ArithmeticFor':
+      walkEmbedded(node, deeper(scope), report)
+      return walkBranches([node.body], scope, report)
+    case 'ArithmeticCommand':
+      walkEmbedded(node, scope, report)
+      note(report, 'unknown', 'Arithmetic can change variables and run code in them.')
+      return plain(scope, null)
+  }
+}
+
+function walkAllEmbedded(nodes: readonly SyntaxNode[], scope: Scope, report: Report): void {
+  for (const node of nodes) walkEmbedded(node, scope, report)
+}
+
+function walkBody(node: CommandNode | CompoundList, scope: Scope, report: Report): void {
+  if (node.type === 'CompoundList') walkList(node.commands, scope, report)
+  else walkNode(node, scope, report)
+}
+
+function walkFor(node: For, scope: Scope, report: Report): Outcome {
+  const words = node.wordlist ?? []
+  walkAllEmbedded(words, scope, report)
+  const args = words.flatMap(word => resolveWord(word, scope))
+  note(report, 'unknown', 'The line repeats commands.')
+  forgetAssigned(node.body, scope)
+  setVariable(scope, node.name.value, { values: args.flatMap(arg => arg.worst).slice(0, 32), exact: false })
+  return walkBranches([node.body], scope, report)
+}
+
+function walkWhile(node: While, scope: Scope, report: Report): Outcome {
+  note(report, 'unknown', 'The line repeats commands until a condition changes.')
+  forgetAssigned(node.body, scope)
+  return walkBranches([node.clause, node.body], scope, report)
+}
+
+/** Variables that a loop changes are not known inside it, since it may have run before. */
+function forgetAssigned(node: SyntaxNode, scope: Scope): void {
+  if (node.type === 'Assignment') {
+    const known = scope.variables.get(node.name)
+    setVariable(scope, node.name, { values: known?.values ?? [''], exact: false })
+  }
+  if (node.type !== 'Word') forEachChild(node, child => forgetAssigned(child, scope))
+}
+
+/** Bodies of which any may have run, or none. */
+function walkBranches(bodies: readonly (CompoundList | undefined)[], scope: Scope, report: Report): Outcome {
+  let cwds = scope.cwds
+  for (const body of bodies) {
+    if (body === undefined) continue
+    const inner = deeper(scope)
+    walkList(body.commands, inner, report)
+    cwds = unionCwds(cwds, inner.cwds)
+    mergeVariables(scope.variables, inner.variables)
+    // A condition may change the directory for what follows it.
+    scope.cwds = cwds
+  }
+  return plain(scope, null)
+}
+
+function walkRedirected(node: Redirected, scope: Scope, report: Report): Outcome {
+  walkAllEmbedded(node.redirects, scope, report)
+  const redirects = judgeRedirects(node.redirects, scope, report)
+  const inner = deeper(scope, {
+    stdin: redirects.stdin ?? scope.stdin,
+    piped: redirects.input || scope.piped,
+  })
+  walkCompound(node.command, inner, report)
+  mergeVariables(scope.variables, inner.variables)
+  return plain({ ...scope, cwds: unionCwds(scope.cwds, inner.cwds) }, null)
+}
+
+function walkFunction(node: FunctionNode, scope: Scope, report: Report): Outcome {
+  const name = node.name.value
+  report.functions.add(name)
+  report.effects.add('changes-environment')
+  note(report, 'unknown', `The line defines a function named \`${name}\`.`)
+  walkBody(node.body, deeper(scope, { inFunction: name, forked: false }), report)
+  return plain(scope, null)
+}
+
+/** Commands inside words: `$(...)`, backticks, `<(...)`, in whatever depth of quotes, arithmetic or defaults. */
+function walkEmbedded(node: SyntaxNode, scope: Scope, report: Report): void {
+  if (node.type === 'Word' && node.parts === undefined) return
+  if (node.type === 'Script') {
+    walkScript(node as ParsedScript, deeper(scope, { forked: true }), report) // `as`: Script nodes inside words are parsed ones
+    return
+  }
+  countStep(report)
+  if (node.type === 'Word' && /\$\(\([\s\S]*(?:;|\n|\bcase\b)/.test(node.text))
+    walkAmbiguous(node.text, scope, report)
+  if (node.type === 'ParameterExpansion' && (node.prefix === '!' || node.operation?.type === 'Transform')) {
+    note(report, 'unknown', `\`${node.text}\` can run code that is hidden in a variable.`)
+    if (node.index === undefined) report.startsUnknown = true
+  }
+  forEachChild(node, child => walkEmbedded(child, scope, report))
+}
+
+/** `$((a; b) ; c)` is no arithmetic to bash but `$( (a; b) ; c)`; with a `case` inside the parser loses the end of it. */
+function walkAmbiguous(text: string, scope: Scope, report: Report): void {
+  note(report, 'unknown', 'A part of the line can be read as arithmetic or as a command.')
+  walkText(`echo ${text.replaceAll('$((', '$( (')}`, deeper(scope, { forked: true }), report)
 }
