@@ -1,22 +1,22 @@
 /** How to run a line that only reads: its words as they are, nothing left for a shell to interpret. */
-export interface CommandPlan {
-  readonly steps: readonly CommandStep[]
+export interface CommandPlan<Word = string> {
+  readonly steps: readonly CommandStep<Word>[]
 }
 
-export type CommandStep =
+export type CommandStep<Word = string> =
   | { readonly kind: 'cd'; readonly join: CommandJoin; readonly negate: boolean; readonly directory: string }
   | {
       readonly kind: 'pipeline'
       readonly join: CommandJoin
       readonly negate: boolean
-      readonly stages: readonly CommandStage[]
+      readonly stages: readonly CommandStage<Word>[]
     }
 
 /** Whether a step runs, by the status of the last one that ran. */
 type CommandJoin = 'first' | ';' | '&&' | '||'
 
-export interface CommandStage {
-  readonly argv: readonly string[]
+export interface CommandStage<Word = string> {
+  readonly argv: readonly Word[]
   readonly redirects: readonly CommandRedirect[]
 }
 

@@ -11,15 +11,7 @@ import type {
 import { realPathOf } from '../core/real-path.ts'
 import type { Arg } from './commands/args.ts'
 import { splitGit } from './commands/programs/git.ts'
-import type {
-  CommandAnalysis,
-  FoundCommand,
-  PlanStage,
-  PlanStep,
-  PlanWord,
-  SafePlan,
-  Word,
-} from './commands/types.ts'
+import type { CommandAnalysis, FoundCommand, PlanStep, PlanWord, SafePlan, Word } from './commands/types.ts'
 import { withSafeGit } from './git/safe-git.ts'
 import { expandGlob } from './rules/globs.ts'
 
@@ -100,7 +92,7 @@ function isPlainFolder(path: string): boolean {
   }
 }
 
-function resolveStage({ argv, redirects }: PlanStage, cwd: string): CommandStage | null {
+function resolveStage({ argv, redirects }: CommandStage<PlanWord>, cwd: string): CommandStage | null {
   const words = argv.map(word => resolveWord(word, cwd))
   if (words.some(word => word === null)) return null
   const known = words.filter(word => word !== null).flat()
@@ -117,7 +109,7 @@ function resolveWord(word: PlanWord, cwd: string): string[] | null {
   return found.map(path => {
     const shown = absolute ? path : fromFolder(path, cwd)
     // A file called `-rf` must not become an option.
-    return shown.startsWith('-') ? `${word.dashPrefix}${shown}` : shown
+    return shown.startsWith('-') ? `./${shown}` : shown
   })
 }
 

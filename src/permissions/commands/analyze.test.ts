@@ -18,7 +18,6 @@ describe('plan', () => {
           kind: 'pipeline',
           join: 'first',
           negate: true,
-          timed: false,
           stages: [
             { argv: ['ls', 'a'], redirects: [{ kind: 'null', fd: 2 }] },
             { argv: ['wc', '-l'], redirects: [] },
@@ -28,23 +27,21 @@ describe('plan', () => {
           kind: 'pipeline',
           join: '&&',
           negate: false,
-          timed: false,
           stages: [{ argv: ['echo', 'a b'], redirects: [{ kind: 'dup', fd: 1, of: 2 }] }],
         },
         {
           kind: 'pipeline',
           join: ';',
           negate: false,
-          timed: false,
           stages: [{ argv: ['cat'], redirects: [{ kind: 'file', fd: 0, path: 'f' }] }],
         },
       ],
     })
   })
 
-  test('patterns carry what must stay literal and the guard against option-like names', () => {
+  test('patterns carry what must stay literal', () => {
     expect(analyze('ls *.ts').plan?.steps[0]).toMatchObject({
-      stages: [{ argv: ['ls', { kind: 'glob', glob: '*.ts', literal: '*.ts', dashPrefix: './' }] }],
+      stages: [{ argv: ['ls', { glob: '*.ts', literal: '*.ts' }] }],
     })
     expect(analyze('ls "[x]"*').plan?.steps[0]).toMatchObject({
       stages: [{ argv: ['ls', { glob: '\\[x\\]*', literal: '[x]*' }] }],

@@ -62,14 +62,14 @@ function analyzeLine(line: string, context: CommandContext): CommandAnalysis {
     )
   }
   checkForkBombs(report)
-  return finish(line, report, steps)
+  return finish(report, steps)
 }
 
 function newReport(line: string, context: CommandContext): Report {
   const report: Report = {
     line,
     context,
-    findings: [],
+    reasons: [],
     commands: [],
     access: new Map(),
     globs: new Map(),
@@ -103,7 +103,7 @@ function newScope(context: CommandContext): Scope {
   }
 }
 
-function finish(line: string, report: Report, steps: PlanStep[] | null): CommandAnalysis {
+function finish(report: Report, steps: PlanStep[] | null): CommandAnalysis {
   const plan = toPlan(report, steps)
   if (plan === null && lineLevel(report) === 'safe') {
     const text =
@@ -111,12 +111,11 @@ function finish(line: string, report: Report, steps: PlanStep[] | null): Command
     note(report, 'unknown', text)
   }
   const level = lineLevel(report)
-  const reasons = [...report.findings].sort((a, b) => LEVEL_SCORES[b.level] - LEVEL_SCORES[a.level])
   return {
-    line,
+    line: report.line,
     level,
     score: LEVEL_SCORES[level],
-    reasons,
+    reasons: report.reasons.toSorted((a, b) => LEVEL_SCORES[b.level] - LEVEL_SCORES[a.level]),
     commands: report.commands,
     access: [...report.access.values()],
     globs: [...report.globs.values()],
@@ -138,7 +137,7 @@ function toPlan(report: Report, steps: PlanStep[] | null): SafePlan | null {
 
 function lineLevel(report: Report): Level {
   let level: Level = 'safe'
-  for (const finding of report.findings) level = stricter(level, finding.level)
+  for (const finding of report.reasons) level = stricter(level, finding.level)
   for (const command of report.commands) level = stricter(level, command.level)
   return level
 }

@@ -44,7 +44,7 @@ function toPlanWord(arg: Arg): PlanWord | null {
   // A pattern that begins with `-` is passed as it stands: it was checked as an option, so it stays one.
   if (arg.glob?.literal.startsWith('-')) return arg.glob.literal
   if (arg.glob === null) return null
-  return { kind: 'glob', glob: arg.glob.pattern, literal: arg.glob.literal, dashPrefix: './' }
+  return { glob: arg.glob.pattern, literal: arg.glob.literal }
 }
 
 export function toPlanWords(args: Arg[]): PlanWord[] | null {

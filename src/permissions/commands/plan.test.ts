@@ -205,8 +205,7 @@ test('random words are expanded as bash expands them, or not at all', () => {
       continue
     const words = last.stages[0]?.argv ?? []
     // `/*` and `../*` match something on every machine.
-    if (words.some(item => typeof item !== 'string' && item.kind === 'glob' && item.literal.includes('/')))
-      continue
+    if (words.some(item => typeof item !== 'string' && item.literal.includes('/'))) continue
     cases.push({ line: sample, expected: words.slice(1).map(item => text(item)) })
   }
   expect(cases.length).toBeGreaterThan(1500)

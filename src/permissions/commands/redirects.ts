@@ -1,15 +1,15 @@
 /** Redirections: what they read and write, and which of them need no shell. */
 import type { HereDoc, Redirect, Redirection } from 'unbash'
+import type { CommandRedirect } from '../../core/command.ts'
 import { type Arg, isUnresolved, seen } from './args.ts'
 import { goesUpAgain, specialFile } from './destructive-paths.ts'
 import { forbiddenRedirect } from './forbidden.ts'
 import { absolutePaths, addAccess, note, type Report, type Scope } from './state.ts'
-import type { PlanRedirect } from './types.ts'
 import { resolveSingle, toPieces } from './words.ts'
 
 export interface Redirects {
   /** Null when it needs a shell. */
-  plan: PlanRedirect[] | null
+  plan: CommandRedirect[] | null
   /** Known text on standard input. */
   stdin: string | null
   /** Standard input is replaced by a file or a text. */
@@ -31,7 +31,7 @@ function judgeOne(
   scope: Scope,
   report: Report,
   result: Redirects,
-): PlanRedirect[] | null {
+): CommandRedirect[] | null {
   if (redirect.type === 'HereDoc') return hereDoc(redirect, report, result)
   if (redirect.target === undefined) return unresolvedTarget(report)
   if (redirect.type === 'Redirect')
@@ -49,7 +49,7 @@ function unresolvedTarget(report: Report): null {
   return null
 }
 
-function hereDoc(redirect: HereDoc, report: Report, result: Redirects): PlanRedirect[] | null {
+function hereDoc(redirect: HereDoc, report: Report, result: Redirects): CommandRedirect[] | null {
   const { body, delimiter } = redirect
   const strip = (text: string): string => (redirect.operator === '<<-' ? text.replace(/^\t+/gm, '') : text)
   result.input = true
@@ -69,7 +69,7 @@ function toFile(
   scope: Scope,
   report: Report,
   result: Redirects,
-): PlanRedirect[] | null {
+): CommandRedirect[] | null {
   const { operator, descriptor } = redirect
   if (isPattern(redirect, scope)) return unresolvedTarget(report)
   const fd = descriptor === undefined ? null : descriptor.type === 'FileDescriptor' ? descriptor.value : -1
@@ -122,17 +122,17 @@ function checkTarget(path: string, writes: boolean, report: Report): void {
     report.effects.add(/^\/dev\/(?:tcp|udp)/.test(path) ? 'remote-shell' : 'disk-write')
 }
 
-function duplicate(operator: string, fd: number | null, target: string): PlanRedirect[] | null {
+function duplicate(operator: string, fd: number | null, target: string): CommandRedirect[] | null {
   const from = fd ?? (operator === '>&' ? 1 : 0)
   if (!/^[12]$/.test(target)) return null
   return standard(from, target === '1' ? 1 : 2)
 }
 
-function standard(from: number, of: 1 | 2): PlanRedirect[] | null {
+function standard(from: number, of: 1 | 2): CommandRedirect[] | null {
   return from === 1 || from === 2 ? [{ kind: 'dup', fd: from, of }] : null
 }
 
-function toNull(operator: string, fd: number | null): PlanRedirect[] | null {
+function toNull(operator: string, fd: number | null): CommandRedirect[] | null {
   if (operator === '&>' || operator === '&>>' || (operator === '>&' && fd === null)) {
     return [
       { kind: 'null', fd: 1 },

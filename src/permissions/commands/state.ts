@@ -8,13 +8,10 @@ import type { EffectName } from '../effect-names.ts'
 import type { Arg } from './args.ts'
 import { rawForbidden } from './guard.ts'
 import type {
+  CommandAnalysis,
   CommandContext,
-  Finding,
-  FoundCommand,
   GlobAccess,
-  InteractiveProgram,
   Level,
-  PlanStage,
   PlanStep,
   PlanWord,
   RepositoryAccess,
@@ -22,20 +19,14 @@ import type {
 } from './types.ts'
 import { LEVEL_SCORES } from './types.ts'
 
-export interface Report {
-  line: string
+/** What the analysis will say, as far as it is known, with each thing once. */
+export interface Report extends Pick<CommandAnalysis, 'line' | 'commands' | 'reasons' | Facts> {
   context: CommandContext
-  findings: Finding[]
-  commands: FoundCommand[]
   access: Map<string, Access>
   globs: Map<string, GlobAccess>
   trees: Map<string, TreeAccess>
   repositories: Map<string, RepositoryAccess>
   effects: Set<EffectName>
-  unresolved: boolean
-  unread: boolean
-  startsUnknown: boolean
-  interactiveProgram: InteractiveProgram | null
   /** Names of functions that the line defines, and who calls whom, for fork bombs. */
   calls: { from: string; to: string; forked: boolean }[]
   functions: Set<string>
@@ -46,6 +37,8 @@ export interface Report {
   walkText: (text: string, scope: Scope) => void
   judge: (args: Arg[], scope: Scope) => PlanWord[] | null
 }
+
+type Facts = 'unresolved' | 'unread' | 'startsUnknown' | 'interactiveProgram'
 
 /** Values that a variable may have at this point; `exact` when there is just the one. */
 export interface Value {
@@ -69,12 +62,11 @@ export interface Scope {
 }
 
 /**
- * What walking a node gave. `steps`: how to run it without a shell, null when only a shell can. `stage`: usable inside
- * a pipe. `ok` and `fail`: the directories after success and after failure.
+ * What walking a node gave. `steps`: how to run it without a shell, null when only a shell can. `ok` and `fail`: the
+ * directories after success and after failure.
  */
 export interface Outcome {
   steps: PlanStep[] | null
-  stage: PlanStage | null
   ok: string[] | null
   fail: string[] | null
   /** A `cd` inside does not last. */
@@ -82,7 +74,7 @@ export interface Outcome {
 }
 
 export function plain(scope: Scope, steps: PlanStep[] | null): Outcome {
-  return { steps, stage: null, ok: scope.cwds, fail: scope.cwds }
+  return { steps, ok: scope.cwds, fail: scope.cwds }
 }
 
 /** Thrown when a limit is reached; the line then asks. */
@@ -113,9 +105,9 @@ export function deeper(scope: Scope, changes: Partial<Scope> = {}): Scope {
 }
 
 export function note(report: Report, level: Level, text: string, command?: string): void {
-  const known = report.findings.some(finding => finding.text === text && finding.level === level)
+  const known = report.reasons.some(finding => finding.text === text && finding.level === level)
   if (known) return
-  report.findings.push(command === undefined ? { level, text } : { level, text, command })
+  report.reasons.push(command === undefined ? { level, text } : { level, text, command })
 }
 
 /** For code that is not walked: the scan of its text takes the place of the walk. */

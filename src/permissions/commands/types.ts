@@ -1,4 +1,5 @@
 import type { Access } from '../../core/access.ts'
+import type { CommandPlan, CommandStep } from '../../core/command.ts'
 import type { EffectName } from '../effect-names.ts'
 
 export type Level = 'safe' | 'caution' | 'interactive' | 'unknown' | 'dangerous' | 'forbidden'
@@ -99,35 +100,16 @@ export interface CommandAnalysis {
   plan: SafePlan | null
 }
 
-export type PlanJoin = 'first' | ';' | '&&' | '||'
-
 /**
  * Steps run from left to right; each `join` looks at the status of the last step that ran (left-associative, as
  * in bash). A `cd` step resolves `directory` lexically against the current directory. The runner must refuse to go on
  * when the real path of a `cd` target differs from the lexical one, since `..` in later paths was judged lexically.
  */
-export interface SafePlan {
-  steps: PlanStep[]
-}
-
-export type PlanStep =
-  | { kind: 'cd'; join: PlanJoin; negate: boolean; directory: string }
-  | { kind: 'pipeline'; join: PlanJoin; negate: boolean; timed: boolean; stages: PlanStage[] }
-
-export interface PlanStage {
-  argv: PlanWord[]
-  /** In the order in which they apply. */
-  redirects: PlanRedirect[]
-}
+export type SafePlan = CommandPlan<PlanWord>
+export type PlanStep = CommandStep<PlanWord>
 
 /**
- * `glob`: expand against files (sorted; a leading dot only matches a dot; `*` never matches `/`), pass `literal` when
- * nothing matches, and put `dashPrefix` before a match that begins with `-`, so that a file name is never an option.
+ * `glob`: expand against files (sorted; a leading dot only matches a dot; `*` never matches `/`), and pass `literal` when
+ * nothing matches. A match that begins with `-` needs `./` before it: a file name is never an option.
  */
-export type PlanWord = string | { kind: 'glob'; glob: string; literal: string; dashPrefix: './' }
-
-export type PlanRedirect =
-  | { kind: 'null'; fd: 0 | 1 | 2 }
-  | { kind: 'dup'; fd: 1 | 2; of: 1 | 2 }
-  | { kind: 'file'; fd: 0; path: string }
-  | { kind: 'text'; fd: 0; text: string }
+export type PlanWord = string | { glob: string; literal: string }

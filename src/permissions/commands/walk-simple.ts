@@ -1,5 +1,6 @@
 /** A simple command in its place: assignments before it, redirections, `cd`, and the judgement of its arguments. */
 import type { Assignment, Command } from 'unbash'
+import type { CommandRedirect } from '../../core/command.ts'
 import { type Arg, seen } from './args.ts'
 import { isDangerousVariable } from './call.ts'
 import { judgeRedirects, type Redirects } from './redirects.ts'
@@ -31,18 +32,11 @@ export function walkSimple(node: Command, scope: Scope, report: Report): Outcome
   const words = report.judge(args, inner)
   changeVariables(program, args.slice(1), scope, report)
   if (words === null || redirects.plan === null || assignments.length > 0) return plain(scope, null)
-  const stage = { argv: words, redirects: redirects.plan }
-  return { ...plain(scope, [step(words, redirects)]), stage }
+  return plain(scope, [step(words, redirects.plan)])
 }
 
-function step(argv: PlanWord[], redirects: Redirects): PlanStep {
-  return {
-    kind: 'pipeline',
-    join: 'first',
-    negate: false,
-    timed: false,
-    stages: [{ argv, redirects: redirects.plan ?? [] }],
-  }
+function step(argv: PlanWord[], redirects: CommandRedirect[]): PlanStep {
+  return { kind: 'pipeline', join: 'first', negate: false, stages: [{ argv, redirects }] }
 }
 
 function argumentsOf(node: Command, scope: Scope): Arg[] {
@@ -87,7 +81,7 @@ function walkAssignments(
     report.effects.add('changes-environment')
     note(report, 'dangerous', `Setting ${item.name} can make other programs run something else.`)
   }
-  if (exact) return plain(scope, [step(['true'], redirects)])
+  if (exact) return plain(scope, [step(['true'], [])])
   note(
     report,
     'unknown',
@@ -146,12 +140,8 @@ function changeDirectory(args: Arg[], redirects: Redirects, scope: Scope, report
     note(report, 'unknown', 'The folder that the line changes to is not known.')
     // For the forbidden scan: an unset variable leaves `cd` where it goes without one.
     const guesses = target === undefined ? [] : target.worst.flatMap(worst => absolutePaths(worst, scope))
-    return {
-      steps: null,
-      stage: null,
-      ok: guesses.length > 0 && target?.glob === null ? guesses : null,
-      fail: scope.cwds,
-    }
+    const ok = guesses.length > 0 && target?.glob === null ? guesses : null
+    return { steps: null, ok, fail: scope.cwds }
   }
   const from = scope.cwds
   const ok = from === null && !text.startsWith('/') ? null : absolutePaths(text, scope)
@@ -160,7 +150,7 @@ function changeDirectory(args: Arg[], redirects: Redirects, scope: Scope, report
   if (program !== 'cd') note(report, 'caution', `\`${program}\` changes the shell's list of folders.`)
   const steps: PlanStep[] | null =
     program === 'cd' && quiet ? [{ kind: 'cd', join: 'first', negate: false, directory: text }] : null
-  return { steps, stage: null, ok, fail: from }
+  return { steps, ok, fail: from }
 }
 
 function targetText(program: string, target: Arg | undefined, scope: Scope): string | null {

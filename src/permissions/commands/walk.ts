@@ -19,6 +19,7 @@ import {
   type SyntaxNode,
   type While,
 } from 'unbash'
+import type { CommandStage } from '../../core/command.ts'
 import { seen } from './args.ts'
 import { guardLine, MAX_FULL } from './guard.ts'
 import { checkPipeline } from './pipelines.ts'
@@ -39,7 +40,7 @@ import {
   unionCwds,
 } from './state.ts'
 import { commandArgs, commandOutput } from './static-output.ts'
-import type { PlanJoin, PlanStage, PlanStep } from './types.ts'
+import type { PlanStep, PlanWord } from './types.ts'
 import { walkSimple } from './walk-simple.ts'
 import { resolveSingle, resolveWord } from './words.ts'
 
@@ -90,7 +91,7 @@ function walkGuarded(statement: Statement, scope: Scope, report: Report): Outcom
   }
 }
 
-function joined(steps: PlanStep[], join: PlanJoin): PlanStep[] {
+function joined(steps: PlanStep[], join: PlanStep['join']): PlanStep[] {
   return steps.map((step, i) => (i === 0 ? { ...step, join } : step))
 }
 
@@ -130,31 +131,27 @@ function walkAndOr(node: AndOr, scope: Scope, report: Report): Outcome {
     steps = steps === null || next.steps?.length !== 1 ? null : [...steps, ...joined(next.steps, operator)]
   }
   mergeVariables(scope.variables, after)
-  return { steps, stage: null, ok: current.ok, fail: current.fail }
+  return { steps, ok: current.ok, fail: current.fail }
 }
 
 function walkPipeline(node: Pipeline, scope: Scope, report: Report): Outcome {
   const negations = node.prefixes.filter(prefix => prefix.type === 'Negation').length
-  const timed = node.prefixes.some(prefix => prefix.type === 'Time')
   const negate = negations % 2 === 1
   const single = node.commands[0]
   if (node.commands.length === 1 && single !== undefined) {
     const outcome = walkCommand(single, scope, report)
     const [ok, fail] = negate ? [outcome.fail, outcome.ok] : [outcome.ok, outcome.fail]
     if (outcome.steps?.length !== 1 || negations > 1) return { ...outcome, steps: null, ok, fail }
-    const steps = outcome.steps.map(
-      (step): PlanStep => (step.kind === 'cd' ? { ...step, negate } : { ...step, negate, timed }),
-    )
-    return { ...outcome, steps, ok, fail }
+    return { ...outcome, steps: outcome.steps.map(step => ({ ...step, negate })), ok, fail }
   }
   const stages = walkStages(node, scope, report)
   checkPipeline(node, scope, report)
   if (stages === null || negations > 1) return plain(scope, null)
-  return plain(scope, [{ kind: 'pipeline', join: 'first', negate, timed, stages }])
+  return plain(scope, [{ kind: 'pipeline', join: 'first', negate, stages }])
 }
 
-function walkStages(node: Pipeline, scope: Scope, report: Report): PlanStage[] | null {
-  let stages: PlanStage[] | null = []
+function walkStages(node: Pipeline, scope: Scope, report: Report): CommandStage<PlanWord>[] | null {
+  let stages: CommandStage<PlanWord>[] | null = []
   let text: string | null = null
   for (const [i, command] of node.commands.entries()) {
     const inner = deeper(scope, {
@@ -162,15 +159,13 @@ function walkStages(node: Pipeline, scope: Scope, report: Report): PlanStage[] |
       stdin: i === 0 ? scope.stdin : text,
       piped: i > 0 || scope.piped,
     })
-    const outcome = walkCommand(command, inner, report)
+    const { steps } = walkCommand(command, inner, report)
     text = command.type === 'Command' ? stageOutput(command, inner) : null
-    if (outcome.stage === null || stages === null) stages = null
-    else if (node.operators[i] === '|&') {
-      stages.push({
-        argv: outcome.stage.argv,
-        redirects: [...outcome.stage.redirects, { kind: 'dup', fd: 2, of: 1 }],
-      })
-    } else stages.push(outcome.stage)
+    const isProgram = command.type === 'Command' && command.name !== undefined
+    const stage = isProgram && steps?.[0]?.kind === 'pipeline' ? steps[0].stages[0] : undefined
+    if (stage === undefined || stages === null) stages = null
+    else if (node.operators[i] !== '|&') stages.push(stage)
+    else stages.push({ ...stage, redirects: [...stage.redirects, { kind: 'dup', fd: 2, of: 1 }] })
   }
   return stages
 }
