@@ -2,10 +2,10 @@ import { GIT_READ } from '../core/access.ts'
 import type { Authority, GitLevel } from '../core/authority.ts'
 import type { JudgeRequest } from '../core/decision.ts'
 import { gitSubcommand } from './command-permit.ts'
-import type { FoundCommand } from './commands/types.ts'
+import { namesProgram } from './commands/embedded-commands.ts'
+import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import type { HardStop } from './hard-limits.ts'
 import { type ExecuteItem, type Item, isGit } from './items.ts'
-import { restrictedProblem } from './restricted-command.ts'
 import { compileHosts } from './rules/patterns.ts'
 
 /** The first item that is beyond what the run may do at most. Its write scope is looked after by the hard limits. */
@@ -37,6 +37,26 @@ function profileStop(
     if (reason !== undefined) return { id: 'restricted-commands', reason }
   }
   return undefined
+}
+
+const METACHARACTERS = ['&&', '||', ';', '|', '&', '$(', '`', '${', '$', '>', '<', '\n', '\r'] as const
+
+/** Why a line is not one simple command that starts only programs of the list; undefined when it is. */
+export function restrictedProblem(analysis: CommandAnalysis, allowed: readonly string[]): string | undefined {
+  const { line, commands, unread, startsUnknown } = analysis
+  const found = METACHARACTERS.find(text => line.includes(text))
+  if (found !== undefined) {
+    const shown = JSON.stringify(found).slice(1, -1)
+    return `Command contains forbidden shell metacharacter '${shown}'. Each command must be a single, simple command without chaining or redirection.`
+  }
+  const [first = ''] = line.trim().split(/\s+/)
+  // `find -exec node`, `env node`: what the program starts has to be on the list too.
+  const started = commands.map(({ program, argv }) => program ?? argv[0]?.raw ?? '')
+  const other = [first, ...started].find(program => !allowed.includes(program))
+  if (other !== undefined)
+    return `Command '${other}' is not in the allowed command list. Allowed: ${allowed.join(', ')}`
+  if (!unread && !startsUnknown && !commands.some(namesProgram)) return undefined
+  return `Command '${first}' may start another program here, and Kogu cannot tell that it is in the allowed command list. Allowed: ${allowed.join(', ')}`
 }
 
 const LEVEL_NAMES: Readonly<Record<GitLevel, string>> = {

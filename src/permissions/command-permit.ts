@@ -12,7 +12,6 @@ import { realPathOf } from '../core/real-path.ts'
 import type { Arg } from './commands/args.ts'
 import { splitGit } from './commands/programs/git.ts'
 import type { CommandAnalysis, FoundCommand, PlanStep, PlanWord, SafePlan, Word } from './commands/types.ts'
-import { withSafeGit } from './git/safe-git.ts'
 import { expandGlob } from './rules/globs.ts'
 
 /** Matches of one pattern; more are asked about (items.ts), so that a line never gets this far with more. */
@@ -97,6 +96,23 @@ function resolveStage({ argv, redirects }: CommandStage<PlanWord>, cwd: string):
   if (words.some(word => word === null)) return null
   const known = words.filter(word => word !== null).flat()
   return { argv: withSafeGit(known), redirects }
+}
+
+/**
+ * A repository can name programs that show its files (`diff.external`, `diff.*.textconv`). Lines that run unasked must not
+ * start them, and only options switch them off: settings given by the environment cannot.
+ */
+function withSafeGit(argv: readonly string[]): readonly string[] {
+  if (argv[0] !== 'git') return argv
+  let at = 1
+  // `-C folder` is the only option before a safe subcommand that takes a word.
+  while (argv[at]?.startsWith('-')) at += argv[at] === '-C' ? 2 : 1
+  const subcommand = argv[at] ?? ''
+  // The options come after the word that says what to do with a stash.
+  if (subcommand === 'stash') at += 1
+  if (!/^(?:diff|log|show|blame|stash)$/.test(subcommand)) return argv
+  const options = subcommand === 'blame' ? ['--no-textconv'] : ['--no-ext-diff', '--no-textconv']
+  return [...argv.slice(0, at + 1), ...options, ...argv.slice(at + 1)]
 }
 
 function resolveWord(word: PlanWord, cwd: string): string[] | null {

@@ -113,6 +113,12 @@ describe('reasons and commands', () => {
     for (const reason of analyze('foo $X | bar > y &').reasons) expect(reason.text).toMatch(/^[A-Z`].*[.]$/)
   })
 
+  test('a file that is called as what only looks does not make a stash a look', () => {
+    for (const line of ['git stash -u -- list', 'git stash -p list', 'git worktree -v list'])
+      expect([line, analyze(line).plan]).toEqual([line, null])
+    expect(analyze('git stash list').plan).not.toBeNull()
+  })
+
   test('all settings of git ask because of secrets, however they are asked for; one that is none does not', () => {
     for (const line of [
       'git config --list',

@@ -2,7 +2,6 @@
  * From a command line to what it would do. Pure: no file system, no clock, no environment. The order: text checks,
  * parse, walk, whole-line rules, and at the end the one invariant: a line is safe exactly when it has a plan.
  */
-import { checkForkBombs } from './fork-bombs.ts'
 import { judgeCommand } from './simple.ts'
 import { LIMIT, note, noteUnread, type Report, type Scope, stricter, TOO_DEEP } from './state.ts'
 import {
@@ -63,6 +62,16 @@ function analyzeLine(line: string, context: CommandContext): CommandAnalysis {
   }
   checkForkBombs(report)
   return finish(report, steps)
+}
+
+/** Functions that start themselves again in the background or through a pipe. Others end at the limit of processes. */
+function checkForkBombs(report: Report): void {
+  const own = report.calls.filter(call => call.from === call.to && report.functions.has(call.to))
+  for (const { to, forked } of own) {
+    if (forked || own.filter(call => call.to === to).length > 1)
+      note(report, 'forbidden', 'This is a fork bomb: a function starts itself again and again.')
+    else note(report, 'dangerous', `The function \`${to}\` calls itself without end.`)
+  }
 }
 
 function newReport(line: string, context: CommandContext): Report {

@@ -2,14 +2,12 @@
  * From a parsed word to arguments, as bash would expand it. A word is exact only when nothing in it depends on the
  * moment of running; everything else keeps guesses (`worst`) that only the forbidden scan uses.
  */
-import type { Word, WordPart } from 'unbash'
+import type { ParameterExpansionPart, Word, WordPart } from 'unbash'
 import type { Arg } from './args.ts'
-import { expandBraces, MAX_BRACE_WORDS } from './braces.ts'
-import { parameterPiece, variablePiece } from './parameters.ts'
 import type { Scope } from './state.ts'
 import { staticOutput } from './static-output.ts'
 
-export type Piece =
+type Piece =
   | { kind: 'text'; text: string; quoted: boolean }
   | { kind: 'glob'; pattern: string; text: string }
   | { kind: 'unknown'; worst: string[]; quoted: boolean }
@@ -17,6 +15,7 @@ export type Piece =
   | { kind: 'brace'; text: string }
 
 const MAX_GUESSES = 12
+const MAX_BRACE_WORDS = 1000
 
 export function resolveWord(word: Word, scope: Scope): Arg[] {
   const parts = word.parts
@@ -144,6 +143,24 @@ function expandPieces(pieces: Piece[]): Piece[][] {
   return sequences
 }
 
+/** The words of `{a,b}`, the innermost braces first: a guess for rules and hard limits. Null: too many. */
+function expandBraces(text: string): string[] | null {
+  let words = [text]
+  for (;;) {
+    const next = words.flatMap(expandOne)
+    if (next.length > MAX_BRACE_WORDS) return null
+    if (next.length === words.length) return words
+    words = next
+  }
+}
+
+function expandOne(text: string): string[] {
+  const braces = /\{([^{}]*,[^{}]*)\}/.exec(text)
+  if (braces === null) return [text]
+  const [before, after] = [text.slice(0, braces.index), text.slice(braces.index + braces[0].length)]
+  return (braces[1] ?? '').split(',').map(option => before + option + after)
+}
+
 function finish(sequence: Piece[], raw: string, scope: Scope): Arg[] {
   const pieces = expandTilde(sequence, scope)
   const unknown = pieces.some(
@@ -237,4 +254,40 @@ function tildeValue(name: string, scope: Scope): { path: string; exact: boolean 
   if (special?.kind === 'unknown') return { path: special.worst[0] ?? '', exact: false }
   if (name === '-' && scope.oldCwd !== null) return { path: scope.oldCwd, exact: true }
   return { path: name === 'root' ? '/root' : `/home/${name}`, exact: false }
+}
+
+/** Variables of the environment whose usual value an attacker relies on (`rm${IFS}-rf${IFS}/`, `$SHELL -c`). */
+const USUAL: Readonly<Record<string, string>> = {
+  IFS: ' ',
+  SHELL: '/bin/bash',
+  BASH: '/bin/bash',
+  ROOT: '/',
+}
+
+/** `$X` and `${X...}`: what the line itself says about variables, HOME, PWD and OLDPWD; nothing else is known. */
+function variablePiece(name: string, scope: Scope, quoted: boolean): Piece {
+  const value = lookup(name, scope)
+  if (!value.exact) return { kind: 'unknown', worst: value.values.length > 0 ? value.values : [''], quoted }
+  const text = value.values[0] ?? ''
+  return quoted ? { kind: 'text', text, quoted: true } : { kind: 'value', text }
+}
+
+function lookup(name: string, scope: Scope): { values: string[]; exact: boolean } {
+  const tracked = scope.variables.get(name)
+  if (tracked !== undefined) return tracked
+  if (name === 'PWD') return { values: scope.cwds ?? [], exact: scope.cwds?.length === 1 }
+  if (name === 'OLDPWD' && scope.oldCwd !== null) return { values: [scope.oldCwd], exact: true }
+  if (name === 'FUNCNAME' && scope.inFunction !== null) return { values: [scope.inFunction], exact: false }
+  const usual = Object.hasOwn(USUAL, name) ? USUAL[name] : undefined
+  return { values: [usual ?? ''], exact: false }
+}
+
+/** What an operation makes of the value is not known; that it may leave it as it is, or nothing, is the guess. */
+function parameterPiece(part: ParameterExpansionPart, scope: Scope, quoted: boolean): Piece {
+  const plain = variablePiece(part.parameter, scope, quoted)
+  if (part.prefix === undefined && part.operation === undefined && part.index === undefined) return plain
+  const guesses = plain.kind === 'unknown' ? plain.worst : [plain.text]
+  // `${X:?}` stops the shell when X is empty, so it never becomes nothing.
+  const stops = part.operation?.type === 'Default' && part.operation.operator.endsWith('?')
+  return { kind: 'unknown', worst: stops ? [guesses[0] || '\u0000'] : [...guesses, ''], quoted }
 }

@@ -36,7 +36,7 @@ export function environmentFor(
 }
 
 // A repository can name programs that git runs by itself: monitors, hooks, editors. Lines that run without a person's
-// approval get none of them. Diff programs and text converters are switched off by options (safe-git.ts), since an empty
+// approval get none of them. Diff programs and text converters are switched off by options (command-permit.ts), since an empty
 // `diff.external` makes git fail. Filters (`filter.*.clean`) cannot be switched off: where a repository has some, lines
 // that could start them are asked about.
 export const GIT_SETTINGS: readonly (readonly [string, string])[] = [

@@ -13,6 +13,8 @@ interface GitReader {
   numeric?: boolean
   max?: number
   check?: (parsed: ParsedFlags) => string | null
+  /** What has to stand right behind the subcommand: `git stash -u -- list` takes the file `list` away. */
+  verb?: RegExp
   /** Operands are text and name no files. */
   noPaths?: boolean
 }
@@ -66,10 +68,6 @@ function listCheck(...listing: string[]): (parsed: ParsedFlags) => string | null
     const lists = parsed.operands.length === 0 || flags.some(flag => parsed.flags.has(flag))
     return lists ? formatCheck(parsed) : 'with a name it creates something'
   }
-}
-
-function firstOperand(allowed: RegExp, reason: string): (parsed: ParsedFlags) => string | null {
-  return ({ operands }) => (allowed.test(operands[0]?.text ?? '') ? null : reason)
 }
 
 function configCheck({ flags, operands }: ParsedFlags): string | null {
@@ -172,16 +170,10 @@ const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
     'stash',
     {
       ...{ flags: `${DIFF}${WALK} --include-untracked`, numeric: true, noPaths: true },
-      check: parsed => formatCheck(parsed) ?? firstOperand(/^(?:list|show)$/, 'it changes files')(parsed),
+      ...{ verb: /^(?:list|show)$/, check: formatCheck },
     },
   ],
-  [
-    'worktree',
-    {
-      ...{ flags: '-v --verbose --porcelain', max: 1, noPaths: true },
-      check: firstOperand(/^list$/, 'it changes worktrees'),
-    },
-  ],
+  ['worktree', { flags: '-v --verbose --porcelain', max: 1, noPaths: true, verb: /^list$/ }],
 ])
 
 export interface GitCall {
@@ -229,6 +221,8 @@ export function readGit(call: GitCall): ReaderVerdict {
   if (call.subcommand === null) return { ok: true, reads: [], cwd: 'no' }
   const reader = TABLE.get(call.subcommand)
   if (reader === undefined) return { ok: false, reason: `\`git ${call.subcommand}\` is not read-only` }
+  if (reader.verb?.test(call.rest[0]?.text ?? '') === false)
+    return { ok: false, reason: 'it changes the repository' }
   const parsed = parseGit(call.rest, reader)
   if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not read-only` }
   const reason = submoduleCheck(parsed) ?? reader.check?.(parsed) ?? null
@@ -261,7 +255,7 @@ function gitReads(subcommand: string, reader: GitReader, parsed: ParsedFlags, re
 const NO_FILES = /^(?:log|show|branch|tag|remote|rev-parse|symbolic-ref|config|stash|worktree)$/
 
 function programsOf(subcommand: string, printsFiles: boolean): { programs?: 'filters' | 'converters' } {
-  // Converters are switched off by options (safe-git.ts), which this one does not have.
+  // Converters are switched off by options (command-permit.ts), which this one does not have.
   if (subcommand === 'status' && printsFiles) return { programs: 'converters' }
   return NO_FILES.test(subcommand) ? {} : { programs: 'filters' }
 }
