@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { onceApprover } from '../src/core/approval.ts'
@@ -42,10 +42,16 @@ afterEach(async () => {
   await database.close()
 })
 
-async function rehearse(template: string, input: Record<string, string> = {}): Promise<SavedPipelineRun> {
+async function rehearse(
+  template: string,
+  input: Record<string, string> = {},
+  said: Record<string, string> = {},
+): Promise<SavedPipelineRun> {
   const { loaded, environment, runtime, workspace } = box
   const parts = { loaded, environment, runtime, database, runs }
   await writeTemplate(workspace, 'mine', template)
+  for (const [panel, text] of Object.entries(said))
+    box.write(`.kogu/rehearsals/mine-${panel}.toml`, `[[answer]]\ntext = ${JSON.stringify(text)}\n`)
   await trustPipeline({ ...parts, services: async () => parts }, 'mine')
   const { id } = await createPipelineRun(parts, 'mine', input, { rehearse: true })
   return workOnPipeline(parts, id)
@@ -79,6 +85,15 @@ test('what the templates write is where they say', async () => {
   const review = read('doc/mine.md')
   for (const expert of ['folders say', 'done twice', 'parsed at the edge']) expect(review).toContain(expert)
   expect(existsSync(join(box.workspace, '.kogu/pipeline-runs'))).toBe(false)
+})
+
+test('a code block around an answer is not written into a file of code, and one in Markdown is', async () => {
+  await rehearse('design-to-code', INPUT['design-to-code'], { coder: '```ts\nexport const a = 1\n```' })
+  expect(read('src/answer.ts')).toBe('export const a = 1\n')
+  const diagram = '```mermaid\nerDiagram\n```\n'
+  rmSync(join(box.workspace, '.kogu/pipelines/mine.toml'))
+  await rehearse('er-diagram', {}, { modeller: diagram })
+  expect(read('doc/mine.md')).toBe(diagram)
 })
 
 test('a rehearsed result is named as such, marked as foreign, and stays out of real runs', async () => {

@@ -75,7 +75,7 @@ gate = "approval"
   const done = machine.json(['pipeline', 'resume', waiting.id, '--mode', 'accept-edits'])
   expect(done.status).toBe('completed')
   expect(machine.json(['approvals', 'list'])).toEqual([])
-  expect(machine.read('doc/report.md')).toBe('Prices rise.')
+  expect(machine.read('doc/report.md')).toBe('Prices rise.\n')
   expect(machine.run(['pipeline', 'resume', waiting.id]).code).not.toBe(0)
   machine.run(['undo', '--run', waiting.id, '--yes'])
   expect(() => machine.read('doc/report.md')).toThrow()

@@ -1,6 +1,7 @@
 import { ToolError } from '../core/errors.ts'
 import { fromJsonSchema } from '../core/json-schema.ts'
 import type { JsonSchema } from '../core/schema.ts'
+import { withoutFence } from './without-fence.ts'
 
 // A quarantined reader: a sub-agent that may read what nobody trusts and hands back nothing but data of a shape that was
 // fixed before it read anything. Where the shape has no room for words of others, what it read stays inside.
@@ -33,12 +34,8 @@ export function createQuarantine(schema: JsonSchema): Quarantine {
 }
 
 function toJson(text: string): unknown {
-  const bare = text
-    .trim()
-    .replace(/^```(?:json)?\s*\n?/, '')
-    .replace(/\n?```$/, '')
   try {
-    return JSON.parse(bare)
+    return JSON.parse(withoutFence(text)?.inside ?? text)
   } catch {
     return undefined
   }

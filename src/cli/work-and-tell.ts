@@ -4,6 +4,7 @@ import type { RunEvent } from '../agents/events.ts'
 import { twice } from '../agents/limits.ts'
 import { toRehearsal } from '../agents/rehearsal.ts'
 import type { RunRecord } from '../agents/run-record.ts'
+import { toFileText } from '../agents/without-fence.ts'
 import { laterApprover } from '../core/approval.ts'
 import { stricterMode } from '../core/authority.ts'
 import type { Mode } from '../core/decision.ts'
@@ -131,7 +132,7 @@ async function record({ values, cwd }: CommandContext, { runs }: RunSession, run
 
 function saveOutput({ values, cwd }: CommandContext, { runs }: RunSession, { output }: RunRecord): void {
   const file = textOption(values, 'output')
-  if (file !== undefined) writeFileSync(resolve(cwd, file), `${runs.redactText(output ?? '')}\n`)
+  if (file !== undefined) writeFileSync(resolve(cwd, file), toFileText(runs.redactText(output ?? ''), file))
 }
 
 interface Seen {

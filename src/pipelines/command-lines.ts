@@ -1,4 +1,5 @@
 import type { Step } from '../agents/pipelines/pipeline.ts'
+import type { Fill } from '../agents/pipelines/run-pipeline.ts'
 import { referencesIn, toText } from '../agents/pipelines/values.ts'
 import { ToolError } from '../core/errors.ts'
 import type { Registry } from '../core/registry.ts'
@@ -24,14 +25,10 @@ export function problemOfLine(step: Step, registry: Registry): string | undefine
 }
 
 /** The arguments of a step with its values filled in. */
-export function fillArgs(
-  step: Step,
-  fill: (value: unknown) => unknown,
-  registry: Registry,
-): Record<string, unknown> {
+export function fillArgs(step: Step, fill: Fill, registry: Registry): Record<string, unknown> {
   const line = lineOf(step, registry)
   // What is filled in has the keys of what it is filled into.
-  if (line === undefined) return fill(step.args) as Record<string, unknown>
+  if (line === undefined) return withContent(step, fill(step.args) as Record<string, unknown>, fill, registry)
   const { command: _, ...rest } = step.args
   const references = [...line.matchAll(REFERENCE)]
   const values = references.map(([reference], index) => [nameOf(index), toText(fill(reference))] as const)
@@ -44,6 +41,22 @@ export function fillArgs(
       hint: 'Put -- before it where the program takes such values.',
     })
   }
+}
+
+/** The one place where the answer of a panel becomes a file. */
+function withContent(
+  { tool = '', args }: Step,
+  filled: Record<string, unknown>,
+  fill: Fill,
+  registry: Registry,
+): Record<string, unknown> {
+  const writer = registry.candidates(tool)[0]?.tool
+  if (writer?.name !== 'write_file') return filled
+  const keyOf = (name: string): string =>
+    Object.keys(args).find(key => writer.parameterAliases[key] === name) ?? name
+  const path = filled[keyOf('path')]
+  const content = keyOf('content')
+  return typeof path === 'string' ? { ...filled, [content]: fill(args[content], path) } : filled
 }
 
 function lineOf({ tool, args: { command } }: Step, registry: Registry): string | undefined {

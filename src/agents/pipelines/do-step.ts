@@ -48,7 +48,7 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
   if (step.tool !== undefined)
     return workers.runTool(
       step,
-      workers.fillArgs(step, value => fillIn(value, scope)),
+      workers.fillArgs(step, (value, file) => fillIn(value, scope, { file })),
       attempt,
     )
   if (step.panel !== undefined) {
@@ -92,7 +92,7 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
 function asked(step: Step, scope: Scope, { fillArgs }: PipelineWorkers): Record<string, unknown> {
   const { tool, panel } = step
   if (tool === undefined) return { panel, vars: fillIn(step.vars, scope) }
-  return { tool, args: fillArgs(step, value => fillIn(value, scope)) }
+  return { tool, args: fillArgs(step, (value, file) => fillIn(value, scope, { file })) }
 }
 
 /** A step that is asked about begins when somebody has said yes; what has begun is not asked about again. */
@@ -164,7 +164,8 @@ function shown(
         : { panel, vars: step.vars }
   const filled = items.map((item, index) => {
     const each = { ...scope, each: { item, index } }
-    if (tool !== undefined) return { tool, args: fillArgs(step, value => fillIn(value, each)) }
+    if (tool !== undefined)
+      return { tool, args: fillArgs(step, (value, file) => fillIn(value, each, { file })) }
     const values = fillIn(what, each) as Record<string, unknown>
     const vars = fillIn(step.vars, each) as Record<string, unknown>
     return prompt === undefined ? values : { ...values, prompt: fillIn(prompt, { ...each, vars }) }
@@ -247,6 +248,10 @@ async function scopeOf({ id }: Step, { run, graph, workers }: StepContext): Prom
   for (const mate of loopMates(graph)(id)) steps[mate] = progress.before?.[mate] ?? { text: '', data: null }
   for (const [name, step] of Object.entries(progress.steps)) {
     if (step.status === 'done') steps[name] = { text: step.text, data: step.data, untrusted: step.untrusted }
+  }
+  for (const { id: name, panel } of run.pipeline.steps) {
+    const said = steps[name]
+    if (panel !== undefined && said !== undefined) steps[name] = { ...said, isAnswer: true }
   }
   for (const edge of graph.incoming.get(id) ?? []) {
     const whole = steps[edge.from]

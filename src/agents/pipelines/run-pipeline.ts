@@ -27,7 +27,7 @@ export interface PipelineRun {
 /** Who does the work. Each may throw; only an outcome that says so is tried again. */
 export interface PipelineWorkers {
   /** The values of a step that calls a tool, with references filled in as the tool can take them. */
-  fillArgs(step: Step, fill: (value: unknown) => unknown): Record<string, unknown>
+  fillArgs(step: Step, fill: Fill): Record<string, unknown>
   /** Undefined when the call waits for somebody's answer, and the pipeline stops here for now. */
   runTool(step: Step, input: Record<string, unknown>, attempt: string): Promise<StepOutcome | undefined>
   /** In a rehearsal: says what the step is to say instead of doing it. */
@@ -50,6 +50,9 @@ export interface PipelineWorkers {
   readonly parallel: number
   readonly signal: AbortSignal
 }
+
+/** `file`: the value becomes the content of this file. */
+export type Fill = (value: unknown, file?: string) => unknown
 
 interface Order {
   readonly step: Step

@@ -1,4 +1,5 @@
 import { ToolError } from '../../core/errors.ts'
+import { withoutFence } from '../without-fence.ts'
 import { holds, parseCondition } from './condition.ts'
 import type { Step } from './pipeline.ts'
 import { type StepValue, toText } from './values.ts'
@@ -18,8 +19,7 @@ function parseText(how: 'json' | 'lines', value: unknown): unknown {
   if (typeof value !== 'string')
     throw new ToolError('invalid_input', `parse = "${how}" takes text, not a value that is parsed already.`)
   if (how === 'lines') return value.split('\n').filter(line => line.trim() !== '')
-  // Models like to put JSON between fences.
-  const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(value)?.[1] ?? value
+  const bare = withoutFence(value)?.inside ?? value
   try {
     return JSON.parse(bare)
   } catch {

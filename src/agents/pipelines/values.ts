@@ -1,5 +1,6 @@
 import { ToolError } from '../../core/errors.ts'
 import { fenceUntrusted } from '../../core/fence.ts'
+import { toFileText } from '../without-fence.ts'
 
 // `{{input.topic}}`, `{{steps.search.results[0].title}}`, `{{run.week}}`: a path into what is there, and nothing else. `[*]` is all
 // items of a list. No operators, no calls: a pipeline file is data that somebody else may have written.
@@ -22,6 +23,8 @@ export interface StepValue {
   readonly data: unknown
   /** Whose words are in it, when they are not those of the workspace. */
   readonly untrusted?: string | undefined
+  /** The text is what a panel answered. */
+  readonly isAnswer?: boolean
 }
 
 const REFERENCE = /\{\{\s*([^{}]*?)\s*\}\}/g
@@ -55,15 +58,23 @@ function sourceOf(
 
 /**
  * Fills references in. A text that is only one reference becomes the value itself; inside a longer text it is written out.
- * `forModel`: words of others are fenced, so that a model can tell them from those of the pipeline.
+ * `forModel`: words of others are fenced, so that a model can tell them from those of the pipeline. `file`: the value becomes
+ * the content of that file, so an answer is bared of the code block that it came in.
  */
-export function fillIn(value: unknown, scope: Scope, { forModel = false } = {}): unknown {
+export function fillIn(
+  value: unknown,
+  scope: Scope,
+  { forModel = false, file }: { forModel?: boolean; file?: string | undefined } = {},
+): unknown {
   const room = { left: MOST_CHARACTERS }
-  const take = (path: string): { found: unknown; text: string } => {
-    const value = lookUp(toPath(path), scope)
-    const source = forModel ? sourceOf(toPath(path), scope) : undefined
-    const found = source === undefined ? value : fenceUntrusted(toText(value), source)
-    const text = toText(found)
+  const take = (reference: string): { found: unknown; text: string } => {
+    const path = toPath(reference)
+    const value = lookUp(path, scope)
+    const source = forModel ? sourceOf(path, scope) : undefined
+    const bare = file !== undefined && isAnswer(path, scope) ? toFileText(toText(value), file) : undefined
+    const found = source === undefined ? (bare ?? value) : fenceUntrusted(toText(value), source)
+    // Inside a longer text, the line end is that of the text.
+    const text = bare === undefined ? toText(found) : bare.replace(/\n$/, '')
     room.left -= text.length
     if (room.left < 0)
       throw new ToolError(
@@ -73,6 +84,10 @@ export function fillIn(value: unknown, scope: Scope, { forModel = false } = {}):
     return { found, text }
   }
   return fill(value, take)
+}
+
+function isAnswer([root, name = '', field, ...more]: readonly string[], { steps }: Scope): boolean {
+  return root === 'steps' && field === 'text' && more.length === 0 && steps[name]?.isAnswer === true
 }
 
 function fill(value: unknown, take: (path: string) => { found: unknown; text: string }): unknown {
