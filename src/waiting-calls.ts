@@ -10,7 +10,7 @@ import {
   type Prepared,
   tryOut,
 } from './core/call.ts'
-import type { CommandPattern, GrantOffer, JudgeRequest } from './core/decision.ts'
+import type { CommandPattern, GrantOffer, Judgement, JudgeRequest } from './core/decision.ts'
 import { partsOf } from './core/diff-parts.ts'
 import { endExpired } from './core/end-question.ts'
 import { ToolError } from './core/errors.ts'
@@ -73,6 +73,13 @@ export interface WaitingCalls {
   callInstead(id: string, changed: ChangedInput, options?: CallOptions): Promise<CallResult>
 }
 
+/** A call that waits, judged again. */
+interface Looked {
+  readonly offers: readonly GrantOffer[]
+  readonly request: JudgeRequest
+  readonly judgement: Judgement
+}
+
 /** What can be done with a call that waits for an answer. */
 export function createWaitingCalls(
   calls: CallRuntime,
@@ -105,23 +112,24 @@ export function createWaitingCalls(
     ...options,
   })
   /** Judged again, because only what still is offered can be remembered. */
-  const lookAt = async (id: string): Promise<{ offers: readonly GrantOffer[]; request?: JudgeRequest }> => {
+  const lookAt = async (id: string): Promise<Looked | undefined> => {
     const stored = await find(id)
-    if (stored.question.subject.kind === 'gate') return { offers: [] }
+    if (stored.question.subject.kind === 'gate') return undefined
     const { subject, access, offers } = stored.question
     const line = await explainCall(calls, await toCall(stored, {}))
     const request =
       subject.kind === 'changes' ? aboutChanges(line.request, subject.digest, access) : line.request
-    const { preview } = subject.kind === 'changes' ? await calls.permissions.judge(request) : line.judgement
+    const judgement = subject.kind === 'changes' ? await calls.permissions.judge(request) : line.judgement
     const offered = new Set(offers.map(offer => offer.id))
-    return { offers: (preview?.grants ?? []).filter(offer => offered.has(offer.id)), request }
+    const grants = (judgement.preview?.grants ?? []).filter(offer => offered.has(offer.id))
+    return { offers: grants, request, judgement }
   }
   const narrowedOffer = async (id: string, grant: string, pattern: CommandPattern): Promise<GrantOffer> => {
-    const { offers, request } = await lookAt(id)
-    const offer = offers.find(each => each.id === grant)
-    if (offer === undefined || request === undefined)
+    const looked = await lookAt(id)
+    const offer = looked?.offers.find(each => each.id === grant)
+    if (offer === undefined || looked === undefined)
       throw new ToolError('invalid_input', 'This is not one of the answers that can be remembered.')
-    return calls.permissions.narrow(request, offer, pattern)
+    return calls.permissions.narrow(looked.request, offer, pattern)
   }
   /** Before the answer is kept: what the engine refuses later would leave the call without an answer. */
   const refuseWider = async (
@@ -137,7 +145,7 @@ export function createWaitingCalls(
     if (pattern === undefined && scope !== 'everywhere') return
     const offer =
       pattern === undefined
-        ? (await lookAt(id)).offers.find(each => each.id === grant)
+        ? (await lookAt(id))?.offers.find(each => each.id === grant)
         : await narrowedOffer(id, grant, pattern)
     if (scope === 'everywhere' && offer?.everywhere !== true)
       throw refusal('This cannot be remembered for other workspaces.')
@@ -159,7 +167,16 @@ export function createWaitingCalls(
       await endExpired(calls)
       const asked = await calls.questions.find(id)
       if (asked !== undefined && 'grant' in answer) await refuseWider(asked, answer)
-      return keepAnswer(id, answer, by)
+      if (asked === undefined || answer.kind !== 'deny-permanently') return keepAnswer(id, answer, by)
+      const { callId } = asked.question
+      const looked = await lookAt(id)
+      if (looked === undefined)
+        throw new ToolError('invalid_input', 'This question is not about a call, so no answer is remembered.')
+      const answered = await keepAnswer(id, answer, by)
+      // At once: whoever made the call may never continue it, and it can be made again elsewhere.
+      if (answered?.isFirst === true)
+        await calls.permissions.settle(looked.request, looked.judgement, answer, callId)
+      return answered
     },
     async continueCall(id, { by, ...options } = {}) {
       const stored = await find(id)
@@ -181,7 +198,7 @@ export function createWaitingCalls(
       return calls.redactor.perToken.text(await tryOut(calls, call, prepared, signal))
     },
     changedSince: async id => changedFiles(await find(id)),
-    offersOf: async id => (await lookAt(id)).offers,
+    offersOf: async id => (await lookAt(id))?.offers ?? [],
     narrowedOffer,
     async extend(id, ms, user) {
       const { question } = await findOpen(id)

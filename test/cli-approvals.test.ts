@@ -140,6 +140,40 @@ describe('a question that nobody could answer at once', () => {
     expect(again('touch z.txt c.txt')).toMatchObject({ error: { code: 'needs_approval' } })
   })
 
+  test('is denied for good: the same call of any run is refused at once, until the answer is revoked', () => {
+    const { question } = call('--run', 'r')
+    const never = ['approvals', 'deny', question, '--always', '--message', 'use the other log']
+    const denied = box.run(never)
+    expect(denied).toMatchObject({ code: 0, stderr: expect.stringContaining('grants revoke') })
+    const refused = { ok: false, error: { code: 'denied' }, decision: { by: 'grant' } }
+    expect(call('--run', 'other')).toMatchObject(refused)
+    expect(box.json(['call', '--continue', question]).error.message).toContain('use the other log')
+    expect(box.json(['call', 'run_command', '{"command":"echo else >> log.txt"}'])).toMatchObject({
+      error: { code: 'needs_approval' },
+    })
+    const grants = box.json(['permissions', 'grants', 'list'])
+    expect(grants).toMatchObject([{ decision: 'deny', scope: 'permanent' }])
+    expect(box.run(['permissions', 'grants', 'revoke', grants[0].id]).code).toBe(0)
+    expect(call('--run', 'other')).toMatchObject({ error: { code: 'needs_approval' } })
+  })
+
+  test('is denied for good without a number or a place, which only a yes can have', () => {
+    const { question } = call()
+    for (const wrong of [
+      ['--session', '1'],
+      ['--where', 'project'],
+      ['--for', '2h'],
+      ['--keep', 'a'],
+    ])
+      expect(box.run(['approvals', 'deny', question, '--always', ...wrong])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`${wrong[0]} is for kogu approvals approve`),
+      })
+    expect(box.run(['approvals', 'deny', question, '--always', '1']).code).toBe(2)
+    expect(box.run(['approvals', 'approve', question, '--always']).code).toBe(2)
+    expect(box.json(['permissions', 'grants', 'list'])).toEqual([])
+  })
+
   test('expires', () => {
     box.write('../config/kogu/config.toml', '[permissions]\napproval_timeout = "1ms"\n')
     const { question } = call()

@@ -9,6 +9,8 @@ export interface Command {
   /** Shown by --help: one sentence, examples, options. At most 60 lines. */
   readonly help: string
   readonly options: ParseArgsOptionsConfig
+  /** Of its options, those that a verb takes without a value. */
+  readonly flags?: Readonly<Record<string, readonly string[]>>
   /**
    * How many words it takes, also by its verb, which is one of them. More are an error: `audit verify old.jsonl` must not
    * call another log intact. Undefined: any number, or it says itself what is wrong.

@@ -4,6 +4,7 @@ import { isSystemError, toToolError } from '../core/errors.ts'
 import { closest } from '../core/suggest.ts'
 import { toLine, underMargin } from '../core/visible.ts'
 import {
+  type Command,
   type CommandContext,
   CommandError,
   GLOBAL_OPTIONS,
@@ -88,7 +89,7 @@ async function runCommand(name: string, rest: readonly string[], environment: En
     const listed = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (listed === undefined) throw unknownCommand(name)
     const command = await listed.load()
-    const { values, positionals } = parse(rest, command.options)
+    const { values, positionals } = parse(rest, optionsFor(command, rest))
     if (values.help === true) {
       process.stdout.write(`${command.help.trim()}\n`)
       return EXIT.ok
@@ -110,6 +111,15 @@ async function runCommand(name: string, rest: readonly string[], environment: En
   } catch (error) {
     return report(error, output)
   }
+}
+
+/** `deny --always` needs no number, `approve --always 2` does. */
+function optionsFor({ options, flags }: Command, args: readonly string[]): ParseArgsOptionsConfig {
+  if (flags === undefined) return options
+  const known = { ...GLOBAL_OPTIONS, ...options }
+  const [verb = ''] = parseArgs({ args: [...args], options: known, strict: false }).positionals
+  const own = Object.hasOwn(flags, verb) ? (flags[verb] ?? []) : []
+  return { ...options, ...Object.fromEntries(own.map(name => [name, { type: 'boolean' }])) }
 }
 
 function parse(args: readonly string[], options: ParseArgsOptionsConfig) {

@@ -29,17 +29,17 @@ export async function obtainApproval(
 ): Promise<GivenAnswer | undefined> {
   const { judgement } = prepared
   const { decision } = judgement
-  if (decision.outcome === 'allow') {
-    const { continues } = call
-    // An answer to reviewers' question is used where they are asked, and one about the changes of a line that ran
-    // contained when those are judged.
-    const isAboutThis =
-      continues?.question.subject.kind === subjectOf(prepared).kind &&
-      continues.question.decision.by !== 'reviewers'
-    if (continues === undefined || !isAboutThis) return undefined
-    await claim(runtime, call, continues)
-    return isNo(continues.answer) ? settle(runtime, call, prepared, progress, continues.answer) : undefined
+  const { continues } = call
+  // An answer to reviewers' question is used where they are asked, and one about the changes of a line that ran
+  // contained when those are judged.
+  const isAboutThis =
+    continues?.question.subject.kind === subjectOf(prepared).kind &&
+    continues.question.decision.by !== 'reviewers'
+  if (isAboutThis && decision.outcome !== 'ask') {
+    if (decision.outcome === 'allow' || isNo(continues.answer)) await claim(runtime, call, continues)
+    if (isNo(continues.answer)) return settle(runtime, call, prepared, progress, continues.answer)
   }
+  if (decision.outcome === 'allow') return undefined
   if (decision.outcome === 'deny') {
     throw new ToolError(judgement.hard ? 'forbidden' : 'denied', decision.reason, {
       hint: judgement.hard

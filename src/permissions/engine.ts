@@ -168,6 +168,8 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     },
     async settle(request, judgement, answer, call) {
       const decision = answerToDecision(judgement, answer)
+      // A no for good is remembered when it is given, and not again when the call goes on.
+      if (judgement.decision.outcome === 'deny') return decision
       const { workspace, rememberMs, now } = options
       const specs = rememberedSpecs(request, judgement, answer)
       const grants = toGrants(look(request).call, specs, answer, { workspace, rememberMs, now, call })

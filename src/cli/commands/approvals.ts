@@ -6,6 +6,7 @@ import {
   type Command,
   type CommandContext,
   countOption,
+  flag,
   isRemote,
   SERVER_OPTION,
   textOption,
@@ -37,6 +38,7 @@ List and answer questions that wait, because nobody could be asked at the time.
   kogu approvals approve q-4f9c21aa --always 2      the second offer, until it is revoked or its time is over
   kogu approvals approve q-4f9c21aa --always 2 --where project --for 8h --words 'npm test * …'
   kogu approvals deny q-4f9c21aa --message 'use the staging database'
+  kogu approvals deny q-4f9c21aa --always           refuse exactly this call from now on, until it is revoked
   kogu approvals history --limit 20                 how questions of agents' runs ended; --before ID: next page
 
 --where panel|project|everywhere: where --always holds; without it, for the panel that asked, or in the project
@@ -60,6 +62,7 @@ A question that nobody answers within permissions.approval_timeout expires. Not 
     before: { type: 'string' },
     ...SERVER_OPTION,
   },
+  flags: { deny: ['always'] },
   words: 2,
   async run(context) {
     const [verb = 'list', id] = context.positionals
@@ -184,7 +187,7 @@ async function answer(
   const counts = answered.isFirst || isSameAnswer(kept, given)
   if (output.json) output.object({ question: question.id, call: question.callId, answer: kind, user })
   else if (!answered.isFirst) output.note(`It was answered already: ${kind} by ${toLine(user)}.`)
-  else output.note(verb === 'deny' ? 'Denied.' : `Approved. ${howToGoOn(question)}`)
+  else output.note(verb === 'deny' ? deniedNote(given) : `Approved. ${howToGoOn(question)}`)
   return counts ? EXIT.ok : EXIT.conflict
 }
 
@@ -199,8 +202,22 @@ function howToGoOn(question: ShownQuestion): string {
 }
 
 function denial(context: CommandContext): GivenAnswer {
-  const message = textOption(context.values, 'message')
-  return { kind: 'deny', user: userOf(context), ...(message === undefined ? {} : { message }) }
+  const { values } = context
+  const ofYes = ['session', 'where', 'for', 'words', 'keep', 'confirm'].find(
+    name => values[name] !== undefined,
+  )
+  if (ofYes !== undefined) throw new UsageError(`--${ofYes} is for kogu approvals approve.`)
+  const message = textOption(values, 'message')
+  return {
+    kind: flag(values, 'always') ? 'deny-permanently' : 'deny',
+    user: userOf(context),
+    ...(message === undefined ? {} : { message }),
+  }
+}
+
+function deniedNote({ kind }: GivenAnswer): string {
+  if (kind === 'deny') return 'Denied.'
+  return 'Denied, and refused from now on. To take that back: kogu permissions grants list, then kogu permissions grants revoke ID'
 }
 
 function userOf({ environment }: CommandContext): string {

@@ -80,6 +80,23 @@ describe('a call that needs approval', () => {
     expect(existsSync(file)).toBe(false)
   })
 
+  test('is refused from then on after a no for good, also if nobody continues it', async () => {
+    const { id, digest } = await ask('never.txt')
+    const answered = await app.send(`POST /api/approvals/${id}/answer`, {
+      answer: 'deny-permanently',
+      digest,
+    })
+    expect(answered.status).toBe(200)
+    const again = await app.send('POST /api/calls', {
+      tool: 'write_file',
+      input: { path: 'never.txt', content: 'x' },
+    })
+    expect(again).toMatchObject({ status: 403, json: { error_code: 'tool_permission_denied' } })
+    const done = await app.send(`POST /api/approvals/${id}/continue`, {})
+    expect(done.json).toMatchObject({ error: expect.stringMatching(/^Denied by /) })
+    expect(app.machine.runtime.grants.list()).toHaveLength(1)
+  })
+
   test('keeps the first answer', async () => {
     const { id, digest, file } = await ask('c.txt')
     const path = `POST /api/approvals/${id}/answer`

@@ -116,7 +116,8 @@ export function ApprovalActions({ question, blocked, leftOut }: ApprovalActionsP
       <DenyDialog
         opened={telling}
         onClose={tell.close}
-        onSend={(event, message) => act(event, { answer: 'deny', message })}
+        canRemember={question.subject.kind !== 'gate'}
+        onSend={act}
       />
       <KeepDialog question={question} opened={keeping} onClose={remember.close} onKeep={act} />
       <EditCall question={question} opened={editing} onClose={edit.close} isStray={isStray} />

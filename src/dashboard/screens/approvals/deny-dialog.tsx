@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { Button, Checkbox, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { type MouseEvent, useState } from 'react'
 import { useWords } from '../../i18n/language.tsx'
 import { words } from './words.ts'
@@ -6,12 +6,20 @@ import { words } from './words.ts'
 interface DenyDialogProps {
   readonly opened: boolean
   readonly onClose: () => void
-  readonly onSend: (event: MouseEvent, message: string) => void
+  /** Whether a no can be remembered: only one to a call. */
+  readonly canRemember: boolean
+  readonly onSend: (event: MouseEvent, answer: Denial) => void
 }
 
-export function DenyDialog({ opened, onClose, onSend }: DenyDialogProps) {
+interface Denial {
+  readonly answer: 'deny' | 'deny-permanently'
+  readonly message: string
+}
+
+export function DenyDialog({ opened, onClose, canRemember, onSend }: DenyDialogProps) {
   const t = useWords(words)
   const [message, setMessage] = useState('')
+  const [always, setAlways] = useState(false)
   return (
     <Modal
       opened={opened}
@@ -27,6 +35,13 @@ export function DenyDialog({ opened, onClose, onSend }: DenyDialogProps) {
           value={message}
           onChange={event => setMessage(event.currentTarget.value)}
         />
+        {canRemember && (
+          <Checkbox
+            label={t('denyAlways')}
+            checked={always}
+            onChange={event => setAlways(event.currentTarget.checked)}
+          />
+        )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t('cancel')}
@@ -34,7 +49,7 @@ export function DenyDialog({ opened, onClose, onSend }: DenyDialogProps) {
           <Button
             color="red"
             onClick={event => {
-              onSend(event, message)
+              onSend(event, { answer: always ? 'deny-permanently' : 'deny', message })
               onClose()
             }}
           >
