@@ -93,7 +93,7 @@ test('web_search → analysis by a model → write_file: the write waits in the 
   expect(existsSync(join(parts.box.workspace, 'doc'))).toBe(false)
   await parts.runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
   await vi.waitFor(() => expect(statusOf(parts, id)).toBe('completed'), 20_000)
-  expect(parts.read(`doc/market-analysis-${month}.md`)).toBe('# Tea is dear')
+  expect(parts.read(`doc/market-analysis-${month}.md`)).toBe('# Tea is dear\n')
   // Nothing was asked of the model, or of the person, a second time.
   expect(vendor.requests).toHaveLength(1)
   expect(await parts.runtime.listQuestions()).toEqual([])
@@ -129,8 +129,8 @@ function makeRepository({ box }: Opened): (...args: string[]) => string {
 }
 
 const bootstrap = async (parts: Opened) => {
-  const git = makeRepository(parts)
   await writeTemplate(parts.box.workspace, 'self', 'self-bootstrap')
+  const git = makeRepository(parts)
   await trustPipeline({ ...parts, services: async () => parts }, 'self')
   const { id } = await createPipelineRun(parts, 'self', { goal: 'an answer' })
   return { git, id, ended: await workOnPipeline(parts, id) }
