@@ -21,9 +21,9 @@ import { applyUndo } from '../../src/workspace/undo/undo-apply.ts'
 import { listCalls, planUndo } from '../../src/workspace/undo/undo-plan.ts'
 import { listRecords } from '../../src/workspace/undo/undo-read.ts'
 
-/** How often the long loop kills; `npm run bench -- file-kills` kills 200 times, and at every change instead of every third. */
+/** How often the long loop kills; `npm run bench -- file-kills` kills 200 times, and at every change instead of every fifth. */
 const KILLS = Number(process.env.KOGU_KILLS ?? 20)
-const STRIDE = KILLS >= 200 ? 1 : 3
+const STRIDE = KILLS >= 200 ? 1 : 5
 
 let base: string
 let writer: string
