@@ -63,6 +63,11 @@ export function programName(text: string): string {
   return match?.[1] ?? text
 }
 
+/** Entries of a table: each of the names, which stand in one text, with the same value. */
+export function entriesFor<Value>(names: string, value: Value): [string, Value][] {
+  return names.split(' ').map(name => [name, value])
+}
+
 /** The last part of a path, for the forbidden scan, where `./rm` is looked at like `rm`. */
 export function baseName(text: string): string {
   return text.slice(text.lastIndexOf('/') + 1)

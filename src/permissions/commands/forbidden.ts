@@ -3,7 +3,7 @@
  * peeled before. A rule returns the rest of the sentence "This line ...".
  */
 import type { EffectName } from '../effect-names.ts'
-import { type Arg, seen } from './args.ts'
+import { type Arg, entriesFor, seen } from './args.ts'
 import { isRawDevice, protectedTarget } from './destructive-paths.ts'
 import { absolutePaths, type Report, type Scope } from './state.ts'
 
@@ -24,43 +24,35 @@ export function forbiddenReason(call: ForbiddenCall): string | null {
 }
 
 const ALWAYS: ReadonlyMap<string, string> = new Map([
-  ...all('shutdown reboot halt poweroff', 'shuts down or restarts the machine'),
-  ...all('insmod modprobe rmmod kexec', 'loads or removes kernel code'),
-  ...all('mkfs mke2fs mkswap mkdosfs mkntfs wipefs blkdiscard newfs', 'formats or erases a disk'),
+  ...entriesFor('shutdown reboot halt poweroff', 'shuts down or restarts the machine'),
+  ...entriesFor('insmod modprobe rmmod kexec', 'loads or removes kernel code'),
+  ...entriesFor('mkfs mke2fs mkswap mkdosfs mkntfs wipefs blkdiscard newfs', 'formats or erases a disk'),
 ])
-
-function all(names: string, text: string): [string, string][] {
-  return names.split(' ').map(name => [name, text])
-}
 
 type Rule = (call: ForbiddenCall) => string | null
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ...rules('rm grm srm', recursiveDelete),
-  ...rules('find gfind', findDelete),
-  ...rules('chmod chown chgrp setfacl chattr', recursiveRights),
-  ...rules('mv rename', moveAway),
-  ...rules('shred truncate tee cp install ln dd rsync', overwrite),
-  ...rules('systemctl loginctl init telinit', systemPower),
-  ...rules('fdisk sfdisk gdisk sgdisk cfdisk parted', ({ words }) =>
+  ...entriesFor<Rule>('rm grm srm', recursiveDelete),
+  ...entriesFor<Rule>('find gfind', findDelete),
+  ...entriesFor<Rule>('chmod chown chgrp setfacl chattr', recursiveRights),
+  ...entriesFor<Rule>('mv rename', moveAway),
+  ...entriesFor<Rule>('shred truncate tee cp install ln dd rsync', overwrite),
+  ...entriesFor<Rule>('systemctl loginctl init telinit', systemPower),
+  ...entriesFor<Rule>('fdisk sfdisk gdisk sgdisk cfdisk parted', ({ words }) =>
     words.some(word => /^(?:-l|--list|-p|--print|print|--version|--help)$/.test(word))
       ? null
       : 'changes the partitions of a disk',
   ),
-  ...rules('cryptsetup hdparm nvme badblocks zpool diskutil', ({ words }) =>
+  ...entriesFor<Rule>('cryptsetup hdparm nvme badblocks zpool diskutil', ({ words }) =>
     words.some(word => /format|erase|sanitize|destroy|^-w$/i.test(word)) ? 'erases a disk' : null,
   ),
-  ...rules('nc ncat netcat nc.traditional nc.openbsd', netcat),
-  ...rules('socat', ({ words }) =>
+  ...entriesFor<Rule>('nc ncat netcat nc.traditional nc.openbsd', netcat),
+  ...entriesFor<Rule>('socat', ({ words }) =>
     words.some(word => /^(?:exec|system|shell)\b/i.test(word) || /\b(?:EXEC|SYSTEM):/i.test(word))
       ? 'gives another machine a shell'
       : null,
   ),
 ])
-
-function rules(names: string, rule: Rule): [string, Rule][] {
-  return names.split(' ').map(name => [name, rule])
-}
 
 function isOption(word: string): boolean {
   return word.startsWith('-') && word.length > 1

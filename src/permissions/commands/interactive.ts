@@ -1,5 +1,5 @@
 /** Programs that take over the terminal (refused, with another way named) and programs that wait for typing (asked). */
-import { type Arg, seen } from './args.ts'
+import { type Arg, entriesFor, seen } from './args.ts'
 
 const EDIT = 'use edit_file or write_file'
 const READ = 'use read_file, or cat, head, tail or `sed -n`'
@@ -7,24 +7,20 @@ const SEE = 'use a command that prints once, such as `ps aux` or `top -b -n 1`'
 const RUN = 'run the command itself, in the background if it has to go on'
 
 const FULL_SCREEN: ReadonlyMap<string, string> = new Map([
-  ...list(
+  ...entriesFor(
     'vim vi nvim view vimdiff gvim ex nano pico emacs emacsclient micro helix hx joe jed mcedit ne kak ed',
     EDIT,
   ),
-  ...list('less more most pg vless zless zmore bzless xzless', READ),
-  ...list('man info pinfo', 'use `COMMAND --help`'),
-  ...list('top htop btop atop glances iotop iftop nvtop nmon bmon powertop slabtop gtop bpytop', SEE),
-  ...list('tmux screen byobu zellij dtach abduco', RUN),
-  ...list('watch', 'run the command once, or in a loop with sleep'),
-  ...list('mc ranger nnn lf vifm ncdu', 'use ls, find or du'),
-  ...list('lazygit tig gitui lazydocker k9s', 'use the git, docker or kubectl commands themselves'),
-  ...list('fzf sk peco dialog whiptail gum', 'choose with grep, and ask the person directly'),
-  ...list('visudo vipw vigr crontab-e sudoedit', 'propose the change as text'),
+  ...entriesFor('less more most pg vless zless zmore bzless xzless', READ),
+  ...entriesFor('man info pinfo', 'use `COMMAND --help`'),
+  ...entriesFor('top htop btop atop glances iotop iftop nvtop nmon bmon powertop slabtop gtop bpytop', SEE),
+  ...entriesFor('tmux screen byobu zellij dtach abduco', RUN),
+  ...entriesFor('watch', 'run the command once, or in a loop with sleep'),
+  ...entriesFor('mc ranger nnn lf vifm ncdu', 'use ls, find or du'),
+  ...entriesFor('lazygit tig gitui lazydocker k9s', 'use the git, docker or kubectl commands themselves'),
+  ...entriesFor('fzf sk peco dialog whiptail gum', 'choose with grep, and ask the person directly'),
+  ...entriesFor('visudo vipw vigr crontab-e sudoedit', 'propose the change as text'),
 ])
-
-function list(names: string, instead: string): [string, string][] {
-  return names.split(' ').map(name => [name, instead])
-}
 
 export type Interactive = { refuse: true; instead: string } | { refuse: false; text: string }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { lookAt, realPathOf } from '../../core/real-path.ts'
+import { entriesFor } from './args.ts'
 import type { CommandAnalysis, FoundCommand } from './types.ts'
 
 /** Where programs find what they are told to run by name, in their folder and in those that they are given. */
@@ -12,7 +13,7 @@ const ORDERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['docker', ['Dockerfile', 'compose.yaml', 'compose.yml', 'docker-compose.yml']],
   ['gradle', ['build.gradle', 'build.gradle.kts']],
   ['mvn', ['pom.xml']],
-  ...['npm', 'pnpm', 'yarn', 'bun'].map((name): [string, string[]] => [name, ['package.json']]),
+  ...entriesFor('npm pnpm yarn bun', ['package.json']),
 ])
 
 /** Commands that run code which their words or their input name. */

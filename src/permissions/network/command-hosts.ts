@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { remoteAddresses } from '../../git/git-remotes.ts'
+import { entriesFor } from '../commands/args.ts'
 import { hostsOf } from '../commands/hosts.ts'
 import type { CommandAnalysis, FoundCommand, Word } from '../commands/types.ts'
 import { analyzeUrl, type UrlFacts } from './network.ts'
@@ -77,23 +78,17 @@ function gitFolder(words: readonly string[], cwd: string): string {
 }
 
 /** Where programs go that name no host: the registries that they come configured with. */
-const DEFAULT_HOSTS: ReadonlyMap<string, readonly string[]> = new Map(
-  (
-    [
-      ['npm npx pnpm pnpx bun bunx', ['registry.npmjs.org']],
-      ['yarn', ['registry.yarnpkg.com', 'registry.npmjs.org', 'repo.yarnpkg.com']],
-      ['pip pip3 pipx uv uvx poetry flit hatch', ['pypi.org', 'files.pythonhosted.org']],
-      ['twine', ['upload.pypi.org']],
-      ['cargo', ['index.crates.io', 'static.crates.io', 'crates.io']],
-      ['rustup', ['static.rust-lang.org']],
-      ['go', ['proxy.golang.org', 'sum.golang.org']],
-      ['gem bundle', ['rubygems.org', 'index.rubygems.org']],
-      ['composer', ['repo.packagist.org', 'packagist.org', 'api.github.com', 'codeload.github.com']],
-      ['conda mamba', ['repo.anaconda.com', 'conda.anaconda.org']],
-      ['gh hub', ['api.github.com', 'github.com', 'uploads.github.com']],
-      ['glab', ['gitlab.com']],
-    ] as const
-  ).flatMap(([programs, hosts]) =>
-    programs.split(' ').map((name): [string, readonly string[]] => [name, hosts]),
-  ),
-)
+const DEFAULT_HOSTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ...entriesFor('npm npx pnpm pnpx bun bunx', ['registry.npmjs.org']),
+  ...entriesFor('yarn', ['registry.yarnpkg.com', 'registry.npmjs.org', 'repo.yarnpkg.com']),
+  ...entriesFor('pip pip3 pipx uv uvx poetry flit hatch', ['pypi.org', 'files.pythonhosted.org']),
+  ...entriesFor('twine', ['upload.pypi.org']),
+  ...entriesFor('cargo', ['index.crates.io', 'static.crates.io', 'crates.io']),
+  ...entriesFor('rustup', ['static.rust-lang.org']),
+  ...entriesFor('go', ['proxy.golang.org', 'sum.golang.org']),
+  ...entriesFor('gem bundle', ['rubygems.org', 'index.rubygems.org']),
+  ...entriesFor('composer', ['repo.packagist.org', 'packagist.org', 'api.github.com', 'codeload.github.com']),
+  ...entriesFor('conda mamba', ['repo.anaconda.com', 'conda.anaconda.org']),
+  ...entriesFor('gh hub', ['api.github.com', 'github.com', 'uploads.github.com']),
+  ...entriesFor('glab', ['gitlab.com']),
+])

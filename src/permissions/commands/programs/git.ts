@@ -53,22 +53,12 @@ function formatCheck({ list }: ParsedFlags): string | null {
   return null
 }
 
-function listCheck(...listing: string[]): (parsed: ParsedFlags) => string | null {
-  const flags = [
-    '--list',
-    '-l',
-    '--contains',
-    '--no-contains',
-    '--merged',
-    '--no-merged',
-    '--points-at',
-    ...listing,
-  ]
-  return parsed => {
-    const lists = parsed.operands.length === 0 || flags.some(flag => parsed.flags.has(flag))
-    return lists ? formatCheck(parsed) : 'with a name it creates something'
-  }
+function listCheck(parsed: ParsedFlags): string | null {
+  const lists = parsed.operands.length === 0 || [...parsed.flags.keys()].some(flag => LISTS.test(flag))
+  return lists ? formatCheck(parsed) : 'with a name it creates something'
 }
+
+const LISTS = /^(?:--list|-l|-n|--(?:no-)?contains|--(?:no-)?merged|--points-at)$/
 
 function configCheck({ flags, operands }: ParsedFlags): string | null {
   const first = operands[0]?.text ?? ''
@@ -117,10 +107,10 @@ const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
     'branch',
     {
       ...{ flags: `-arvliq --all --remotes --verbose --list --show-current${REFS}`, noPaths: true },
-      check: listCheck(),
+      check: listCheck,
     },
   ],
-  ['tag', { flags: `-li -n? --list${REFS}`, check: listCheck('-n'), noPaths: true }],
+  ['tag', { flags: `-li -n? --list${REFS}`, check: listCheck, noPaths: true }],
   [
     'remote',
     {

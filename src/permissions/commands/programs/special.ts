@@ -1,5 +1,5 @@
 /** find, whose arguments are no ordinary options. */
-import type { Arg } from '../args.ts'
+import { type Arg, entriesFor } from '../args.ts'
 
 export interface ReadItem {
   arg: Arg
@@ -28,20 +28,19 @@ export type ReaderVerdict =
 const no = (reason: string): ReaderVerdict => ({ ok: false, reason })
 
 /** Tests and actions of find with the number of their values. Actions that write, delete or run are not here. */
-const FIND = new Map<string, number>()
-for (const name of (
-  '-empty -readable -writable -executable -nouser -nogroup -true -false -depth -d -mount -xdev -prune -quit -print ' +
-  '-print0 -ls -not ! ( ) -o -or -a -and , -follow -noleaf -daystart -nowarn -warn -ignore_readdir_race -help -version --version --help'
-).split(' ')) {
-  FIND.set(name, 0)
-}
-for (const name of (
-  '-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -mmin -atime ' +
-  '-amin -ctime -cmin -newer -anewer -cnewer -perm -user -group -uid -gid -links -inum -samefile -maxdepth -mindepth ' +
-  '-printf -lname -ilname -fstype -used -context'
-).split(' ')) {
-  FIND.set(name, 1)
-}
+const FIND = new Map([
+  ...entriesFor(
+    '-empty -readable -writable -executable -nouser -nogroup -true -false -depth -d -mount -xdev -prune -quit -print ' +
+      '-print0 -ls -not ! ( ) -o -or -a -and , -follow -noleaf -daystart -nowarn -warn -ignore_readdir_race -help -version --version --help',
+    0,
+  ),
+  ...entriesFor(
+    '-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -mmin -atime ' +
+      '-amin -ctime -cmin -newer -anewer -cnewer -perm -user -group -uid -gid -links -inum -samefile -maxdepth -mindepth ' +
+      '-printf -lname -ilname -fstype -used -context',
+    1,
+  ),
+])
 
 export function readFind(args: Arg[]): ReaderVerdict {
   const reads: ReadItem[] = []

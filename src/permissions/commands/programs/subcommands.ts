@@ -2,6 +2,7 @@
  * Programs whose second word says what they do, and the options that may stand before it. `git -C . push` is a push:
  * rules and effects look for the subcommand, not for the second word.
  */
+import { entriesFor } from '../args.ts'
 
 interface Globals {
   /** Take the next word. */
@@ -37,8 +38,8 @@ const GLOBALS: ReadonlyMap<string, Globals> = new Map<string, Globals>([
       harmless: /^(?:-P|--no-pager|--no-optional-locks|--no-advice)$/,
     },
   ],
-  ...each('npm pnpm yarn bun', NPM),
-  ...each('docker podman nerdctl docker-compose', DOCKER),
+  ...entriesFor('npm pnpm yarn bun', NPM),
+  ...entriesFor('docker podman nerdctl docker-compose', DOCKER),
   [
     'cargo',
     {
@@ -46,24 +47,20 @@ const GLOBALS: ReadonlyMap<string, Globals> = new Map<string, Globals>([
       flags: /^(?:-q|--quiet|-v+|--verbose|--locked|--offline|--frozen|--list|\+\S+)$/,
     },
   ],
-  ...each(
+  ...entriesFor(
     'kubectl oc helm gh glab terraform aws gcloud az heroku fly flyctl vercel netlify wrangler doctl',
     ANY,
   ),
-  ...each(
+  ...entriesFor(
     'pulumi systemctl service apt apt-get aptitude dnf yum zypper apk snap flatpak brew lerna vsce nx',
     ANY,
   ),
-  ...each(
+  ...entriesFor(
     'pip pip3 uv poetry pdm hatch flit twine conda mamba gem bundle composer rustup mix dotnet go',
     ANY,
   ),
-  ...each('hg svn turbo', ANY),
+  ...entriesFor('hg svn turbo', ANY),
 ])
-
-function each(names: string, globals: Globals): [string, Globals][] {
-  return names.split(' ').map(name => [name, globals])
-}
 
 type Words = readonly (string | null)[]
 
@@ -148,27 +145,12 @@ export function asScript(program: string, words: Words): Words[] {
 
 // Programs that start the command behind their options, or behind one of these words.
 const RUNNERS: ReadonlyMap<string, RegExp | null> = new Map<string, RegExp | null>([
-  ...['npx', 'bunx', 'pnpx', 'uvx', 'corepack', 'parallel', 'dotenv', 'cross-env', 'concurrently'].map(
-    (name): [string, null] => [name, null],
+  ...entriesFor('npx bunx pnpx uvx corepack parallel dotenv cross-env concurrently', null),
+  ...entriesFor('npm pnpm yarn bun', /^(?:exec|x|dlx)$/),
+  ...entriesFor(
+    'bundle poetry uv pipx pdm hatch pipenv rye mise asdf direnv rustup conda mamba micromamba',
+    /^(?:exec|run|x)$/,
   ),
-  ...['npm', 'pnpm', 'yarn', 'bun'].map((name): [string, RegExp] => [name, /^(?:exec|x|dlx)$/]),
-  ...[
-    'bundle',
-    'poetry',
-    'uv',
-    'pipx',
-    'pdm',
-    'hatch',
-    'pipenv',
-    'rye',
-    'mise',
-    'asdf',
-    'direnv',
-    'rustup',
-    'conda',
-    'mamba',
-    'micromamba',
-  ].map((name): [string, RegExp] => [name, /^(?:exec|run|x)$/]),
 ])
 
 /**
