@@ -3,9 +3,7 @@ import { isInside } from '../../core/real-path.ts'
 import { type Arg, isUnresolved, programName, seen } from './args.ts'
 import { type Call, noteAssignment, raise } from './call.ts'
 import { hostsOf } from './hosts.ts'
-import type { Action } from './programs/action.ts'
-import { findAction } from './programs/actions.ts'
-import { findGitAction } from './programs/actions-by-arguments.ts'
+import { type Action, findAction } from './programs/actions.ts'
 import { runByRunner, subcommandStarts } from './programs/subcommands.ts'
 import { absolutePaths, addAccess, addGlob, globsIn } from './state.ts'
 import { LEVEL_SCORES } from './types.ts'
@@ -34,10 +32,8 @@ export function applyAction(call: Call, reason: string | null): void {
 
 /** The strictest first. More than one where it is not certain which word is the subcommand. */
 function actionsOf(program: string, words: string[]): Action[] {
-  const find = (from: number): Action | null => {
-    const joined = words.slice(from).join(' ').slice(0, 4000)
-    return program === 'git' ? findGitAction(joined) : findAction(program, joined)
-  }
+  const find = (from: number): Action | null =>
+    findAction(program, words.slice(from).join(' ').slice(0, 4000))
   const starts = subcommandStarts(program, ['', ...words]).map(start => start - 1)
   const found = [...new Set([0, ...starts])].map(find).filter(action => action !== null)
   return [...new Set(found)].sort((a, b) => LEVEL_SCORES[b.level] - LEVEL_SCORES[a.level])
