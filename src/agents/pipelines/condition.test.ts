@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { holds, parseCondition } from './condition.ts'
+import { CHECKS_PASSED } from './templates/template.ts'
 
 test.each([
   ['contains:失敗', '検証に失敗しました', true],
@@ -22,6 +23,17 @@ test.each([
   ['plain text', 'Some Plain Text here', true],
 ])('%j over %j is %s', (source, output, expected) => {
   expect(holds(parseCondition(source), output)).toBe(expected)
+})
+
+test.each([
+  ['build: passed in 1.0 s\ntest: passed in 0.2 s (3 passed, 0 failed)', true],
+  ['build: skipped. No command found.\ntest: passed in 0.2 s', true],
+  ['build: passed in 1.0 s\ntest: failed in 0.2 s (1 passed, 1 failed)\nnot ok', false],
+  ['test: failed in 0.0 s (Failed to run: it was refused)', false],
+  ['', false],
+  ['self_eval is not enabled in this run', false],
+])('a commit follows from checks that say %j: %s', (said, expected) => {
+  expect(holds(parseCondition(CHECKS_PASSED), said)).toBe(expected)
 })
 
 test.each(['', '   ', 'a AND b OR c', 'a AND  AND b', 'regex:(', 'regex:(?=a)', 'x'.repeat(10_001)])(

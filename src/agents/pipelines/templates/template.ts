@@ -25,8 +25,11 @@ export const edges = (...pairs: string[]): string =>
 
 /** What `self_eval` says of a check that failed. */
 export const CHECK_FAILED = 'regex:(build|lint|type_check|test): failed in'
-/** Only what failed is printed with its output, so a check that passed cannot say this. */
-export const CHECKS_PASSED = 'not:: failed in'
+/**
+ * The checks ran, and none failed. A check that never ran (refused, timed out) says neither. Only what failed is printed with
+ * its output, so a check that passed cannot say that it failed.
+ */
+export const CHECKS_PASSED = 'regex:^(build|lint|type_check|test): (passed in|skipped) AND not:: failed in'
 
 /** An edge that is followed when the condition holds for what `from` said. */
 export const onlyWhen = (from: string, to: string, condition: string): string => `
