@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { expect, test } from 'vitest'
-import { displayWidth, table } from './output.ts'
+import { createOutput, displayWidth, table } from './output.ts'
 
 test.each([
   ['plain', 5],
@@ -31,4 +31,24 @@ test('columns stand under each other whatever is in them', () => {
     .split('\n')
     .map(line => displayWidth(line.slice(0, line.indexOf('end'))))
   expect(starts).toEqual([10, 10, 10])
+})
+
+test.each(['never', 'always'] as const)('a table has its columns when one cell is not ASCII (%s)', color => {
+  const written: string[] = []
+  // Only what output uses of a terminal.
+  const stream = { write: (text: string) => written.push(text), isTTY: true } as unknown as NodeJS.WriteStream
+  const output = createOutput({
+    json: false,
+    quiet: false,
+    color,
+    wantsColor: true,
+    stdout: stream,
+    stderr: stream,
+  })
+  const rows = table([
+    ['reverse', '', 'ツール'],
+    ['read', 'x'.repeat(60), 'Read'],
+  ])
+  output.data(rows)
+  expect(written.join('')).toBe(`${rows}\n`)
 })

@@ -94,8 +94,9 @@ function withLineEnd(text: string): string {
   return text.endsWith('\n') || text === '' ? text : `${text}\n`
 }
 
-/** What `styleText` writes for the styles that commands use. */
-const PAINT = /(\x1b\[(?:[12]|22|3[1-6]|39)m)/
+/** What `styleText` writes for the styles that commands use, and the room between the columns of a table. */
+const PAINT = /(\x1b\[(?:[12]|22|3[1-6]|39)m| {41,})/
+const ROOM = /( {41,})/
 /** Nothing in it needs to be made visible: nearly all that is ever said. */
 const PLAIN = /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u27ff]*$/
 
@@ -105,9 +106,8 @@ const PLAIN = /^[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u21
  */
 function guarded(text: string, isPainted: boolean): string {
   if (PLAIN.test(text)) return text
-  if (!isPainted) return toVisible(text)
   return text
-    .split(PAINT)
+    .split(isPainted ? PAINT : ROOM)
     .map((part, index) => (index % 2 === 1 ? part : toVisible(part)))
     .join('')
 }
