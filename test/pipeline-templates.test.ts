@@ -106,7 +106,7 @@ test('a rehearsed result is named as such, marked as foreign, and stays out of r
   })
   const { loaded, environment, runtime } = box
   const parts = { loaded, environment, runtime, database, runs }
-  const again = { step: 'analyse', extent: 'from', of } as const
+  const again = { pipeline: of.pipeline, step: 'analyse', extent: 'from', of } as const
   expect(await createRunAgain(parts, again)).toMatchObject({ rehearse: true })
   const real = await createPipelineRun(parts, 'mine', { topic: 'tea' })
   const { progress } = await workOnPipeline(parts, real.id)

@@ -318,6 +318,38 @@ args = { path = "a.txt" }
   expect(run('two', '--only', 'nope').error.message).toContain("no step 'nope'")
 })
 
+test('a step that needs nothing runs alone before the pipeline ever ran, and another one says what it lacks', () => {
+  pipeline(
+    'fresh',
+    `[input.word]
+required = true
+[[step]]
+id = "say"
+text = "{{input.word}}"
+[[step]]
+id = "keep"
+tool = "write_file"
+args = { path = "kept.txt", content = "{{steps.say.text}}" }
+`,
+  )
+  machine.run(['pipeline', 'trust', 'fresh'])
+  const early = machine.run(['pipeline', 'run', 'fresh', '--only', 'keep', '--input', 'word=tea'])
+  expect(early.stderr).toContain(
+    "'keep' needs what stands before it, and say has no output yet: the pipeline has not run.\nRun all of it first.",
+  )
+  expect(run('fresh', '--only', 'say').error.message).toContain("needs 'word'")
+  const alone = run('fresh', '--only', 'say', '--input', 'word=tea')
+  expect(alone).toMatchObject({
+    status: 'completed',
+    steps: { say: { status: 'done', text: 'tea' }, keep: { status: 'skipped' } },
+  })
+  // Another input than that of the earlier run counts.
+  expect(run('fresh', '--only', 'say', '--input', 'word=cup', '--yes')).toMatchObject({
+    continues: alone.id,
+    steps: { say: { text: 'cup' } },
+  })
+})
+
 test('a command of an agent opens no gate, and a name in the file begins no line of ours', () => {
   pipeline(
     'gated',

@@ -5,6 +5,7 @@ import {
   type PipelineOptions,
   type PipelineParts,
   type PlannedAgain,
+  planAgain,
   repeatsOf,
   requirePipelineRun,
   workOnPipeline,
@@ -33,9 +34,9 @@ export function runNew(context: CommandContext, name: string): Promise<number> {
       )
       return EXIT.needsPerson
     }
-    if (again.of.rehearse === true && !choices.rehearse)
+    if (again.of?.rehearse === true && !choices.rehearse)
       context.output.note(`${again.of.id} was a rehearsal, so this run is one too.`)
-    return work(context, parts, await createRunAgain(parts, again, choices))
+    return work(context, parts, await createRunAgain(parts, again, readGiven(context), choices))
   })
 }
 
@@ -127,8 +128,8 @@ export function summarizeRun({ id, pipeline, status, startedAt, continues }: Sav
 
 function readAgain(
   { values }: CommandContext,
-  { runtime }: PipelineParts,
-  name: string,
+  parts: PipelineParts,
+  pipeline: string,
 ): PlannedAgain | undefined {
   const from = textOption(values, 'from')
   const only = textOption(values, 'only')
@@ -138,13 +139,8 @@ function readAgain(
     if (values.of !== undefined) throw new UsageError('--of needs --from STEP or --only STEP.')
     return undefined
   }
-  const runs = pipelineRunsOf(runtime.places)
-  const id = textOption(values, 'of') ?? runs.list().find(run => run.pipeline === name)?.id
-  if (id === undefined)
-    throw new UsageError(`The pipeline '${name}' has not run yet.`, 'Run all of it first.')
-  const of = requirePipelineRun(runs, id)
-  if (of.pipeline !== name) throw new UsageError(`${id} is a run of '${of.pipeline}'.`)
-  return { step, extent: from === undefined ? 'only' : 'from', of }
+  const extent = from === undefined ? 'only' : 'from'
+  return planAgain(parts, { pipeline, step, extent, of: textOption(values, 'of') })
 }
 
 async function agreed(context: CommandContext, repeats: readonly string[]): Promise<boolean> {

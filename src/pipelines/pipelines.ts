@@ -72,8 +72,22 @@ export async function createPipelineRun(
 }
 
 export interface PlannedAgain extends Again {
-  /** The run whose outputs are used. */
-  readonly of: SavedPipelineRun
+  readonly pipeline: string
+  /** The run whose outputs are used; undefined if the pipeline has not run yet. */
+  readonly of: SavedPipelineRun | undefined
+}
+
+/** `of`: the id of a run. Defaults to the last one of the pipeline. */
+export function planAgain(
+  { runtime }: Pick<PipelineParts, 'runtime'>,
+  { of: named, ...again }: Again & { readonly pipeline: string; readonly of: string | undefined },
+): PlannedAgain {
+  const runs = pipelineRunsOf(runtime.places)
+  const id = named ?? runs.list().find(run => run.pipeline === again.pipeline)?.id
+  const of = id === undefined ? undefined : requirePipelineRun(runs, id)
+  if (of !== undefined && of.pipeline !== again.pipeline)
+    throw new ToolError('invalid_input', `${id} is a run of '${of.pipeline}'.`)
+  return { ...again, of }
 }
 
 /** What would happen a second time if a run began again in the middle, one line each. */
@@ -81,9 +95,9 @@ export function repeatsOf(
   { runtime }: Pick<PipelineParts, 'runtime'>,
   { of, ...again }: PlannedAgain,
 ): string[] {
-  const { pipeline } = readPipeline(runtime.workspace, of.pipeline)
-  const older = continuedBy(pipelineRunsOf(runtime.places), of)
-  return describeRepeats(pipeline, beginAgain(pipeline, of.progress, again, older).repeats, runtime)
+  const { pipeline } = readPipeline(runtime.workspace, again.pipeline)
+  const older = of === undefined ? [] : continuedBy(pipelineRunsOf(runtime.places), of)
+  return describeRepeats(pipeline, beginAgain(pipeline, of?.progress, again, older).repeats, runtime)
 }
 
 /** What the runs did whose outputs this one began with. */
@@ -92,18 +106,23 @@ function continuedBy(runs: PipelineRuns, { continues }: SavedPipelineRun): Progr
   return before === undefined ? [] : [before.progress, ...continuedBy(runs, before)]
 }
 
-/** A new run with the outputs of an earlier one for the steps before. */
+/** A new run with the outputs of an earlier one for the steps before, and its input where `given` has no other. */
 export async function createRunAgain(
   parts: PipelineParts,
   { of, ...again }: PlannedAgain,
+  given: Readonly<Record<string, unknown>> = {},
   choices: PipelineChoices & Pick<SavedPipelineRun, 'isServers'> = {},
 ): Promise<SavedPipelineRun> {
-  const file = await requireRunnable(parts, of.pipeline)
-  const { progress } = beginAgain(file.pipeline, of.progress, again)
-  const { input, inputFrom } = of
+  const file = await requireRunnable(parts, again.pipeline)
+  const { progress } = beginAgain(file.pipeline, of?.progress, again)
+  const isSame = of !== undefined && Object.keys(given).length === 0
+  const input = isSame ? of.input : readInput(file.pipeline, { ...of?.input, ...given })
   // What was only played must not become part of a real run.
-  const rehearse = choices.rehearse === true || of.rehearse === true
-  return begin(parts, file, { ...choices, rehearse, input, inputFrom, progress, continues: of.id })
+  const rehearse = choices.rehearse === true || of?.rehearse === true
+  return begin(parts, file, {
+    ...{ ...choices, rehearse, input, progress },
+    ...(of === undefined ? {} : { inputFrom: of.inputFrom, continues: of.id }),
+  })
 }
 
 /** Works on a run until it ends, is stopped or waits for a person. One process at a time. */

@@ -9,24 +9,30 @@ export interface Again {
   readonly extent: 'from' | 'only'
 }
 
+const NOTHING: Progress = { steps: {}, loops: {} }
+
 /**
- * Begins in the middle: outputs of an earlier run stand for the steps before. `repeats`: what was done already, in that run
- * or in `older`, the ones that it continues; wholly or in part.
+ * Begins in the middle: outputs of an earlier run, if there was one, stand for the steps before. `repeats`: what was done
+ * already, in that run or in `older`, the ones that it continues; wholly or in part.
  */
 export function beginAgain(
   pipeline: Pipeline,
-  earlier: Progress,
+  before: Progress | undefined,
   { step, extent }: Again,
   older: readonly Progress[] = [],
 ): { progress: Progress; repeats: string[] } {
   if (!pipeline.steps.some(({ id }) => id === step))
     throw new ToolError('not_found', `The pipeline '${pipeline.name}' has no step '${step}'.`)
+  const earlier = before ?? NOTHING
   const graph = toGraph(pipeline)
   const again = extent === 'from' ? behind(graph, step) : chained(graph, step, earlier)
   const missing = missingBefore(graph, again, earlier)
   if (missing.length > 0) {
-    const said = `${missing.join(', ')} ${missing.length === 1 ? 'has' : 'have'} no output in that run`
-    throw new ToolError('conflict', `'${step}' cannot run: ${said}.`, { hint: `Run from ${missing[0]}.` })
+    const where = before === undefined ? 'yet: the pipeline has not run' : 'in that run'
+    const said = `${missing.join(', ')} ${missing.length === 1 ? 'has' : 'have'} no output ${where}`
+    throw new ToolError('conflict', `'${step}' needs what stands before it, and ${said}.`, {
+      hint: before === undefined ? 'Run all of it first.' : `Run from ${missing[0]}.`,
+    })
   }
   const steps = pipeline.steps.map(({ id }): [string, StepProgress] => {
     if (again.has(id)) return [id, { status: 'waiting', attempts: 0 }]

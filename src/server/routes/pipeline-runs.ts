@@ -2,6 +2,7 @@ import { PIPELINE_NAME } from '../../pipelines/files.ts'
 import {
   createPipelineRun,
   createRunAgain,
+  planAgain,
   type PipelineParts as RunnerParts,
   repeatsOf,
   requirePipelineRun,
@@ -106,8 +107,8 @@ function lookRoutes(api: Api, { runtime, services }: Parts): void {
 }
 
 const again = z.object({
-  /** The earlier run whose outputs stand for the steps before. */
-  of: params.shape.id,
+  /** The earlier run whose outputs stand for the steps before; the last one without it. */
+  of: params.shape.id.optional(),
   step: stepId,
   extent: z.enum(['from', 'only']).default('from'),
 })
@@ -148,7 +149,7 @@ function startRoutes(api: Api, parts: Parts): void {
       const run =
         wish === undefined
           ? await createPipelineRun(opened.runner, wanted, input, how)
-          : await createRunAgain(opened.runner, plan(parts, wanted, wish), how)
+          : await createRunAgain(opened.runner, plan(parts, wanted, wish), input, how)
       opened.pipelines.begin(run)
       return answer(context, show(run, opened.pipelines, true), 202)
     },
@@ -222,11 +223,8 @@ function refuseUnnamed(repeats: readonly string[], named: readonly string[]): vo
   })
 }
 
-function plan({ runtime }: Parts, name: string, { of, step: id, extent }: z.infer<typeof again>) {
-  const run = requirePipelineRun(pipelineRunsOf(runtime.places), of)
-  if (run.pipeline !== name)
-    throw new HttpProblem(400, 'invalid_input', `${of} is a run of '${run.pipeline}'.`)
-  return { of: run, step: id, extent }
+function plan(parts: Parts, pipeline: string, { of, step, extent }: z.infer<typeof again>) {
+  return planAgain(parts, { pipeline, of, step, extent })
 }
 
 function show(
