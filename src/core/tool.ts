@@ -54,7 +54,7 @@ export interface AccessContext {
   readonly workspace: string
   readonly receipts: Receipts
   /** The folder where the last command of the run ended, if it changed. */
-  readonly runCwd?: string
+  readonly runCwd?: string | undefined
   /** Defaults to the configured limits. */
   readonly undoLimits?: UndoLimits
   /** Defaults to resolving each path anew. */
@@ -75,7 +75,7 @@ export interface ToolContext {
   /** The layer of this call's command, if it already ran and its changes waited for an answer. */
   readonly heldLayer?: string
   /** For calls that the tool makes: what they change is claimed as a change of this call. */
-  readonly beforeRun?: Call['beforeRun']
+  readonly beforeRun?: Call['beforeRun'] | undefined
   /** Judges the changes of a contained command, and asks if the rules say so. */
   keepChanges(changes: ProposedChanges): Promise<KeptChanges>
   /** Reports changes that were not made through `files`. They count even if the tool fails later. */
@@ -165,32 +165,20 @@ export type ParameterAlias = string | { to: string; convert: (value: unknown) =>
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type AnyTool = Tool<any>
 
-type Definition<Shape extends z.ZodRawShape> = {
-  name: string
+/** What providers add to their tools. */
+type Added = 'fullName' | 'isHighRisk' | 'label' | 'isPartOfKogu' | 'isIsolated' | 'overrides'
+type DefinedOtherwise = 'aliases' | 'parameterAliases' | 'input' | 'output'
+
+type Definition<Shape extends z.ZodRawShape> = Omit<
+  Tool<z.output<z.ZodObject<Shape>>>,
+  Added | DefinedOtherwise
+> & {
   aliases?: readonly string[]
   parameterAliases?: Readonly<Record<string, ParameterAlias>>
-  inputAs?: Readonly<Record<string, InputConversion>>
-  title: string
-  description: string
-  category: Category
-  risk: Risk
-  unrecorded?: readonly string[]
-  parallel?: boolean
-  parallelContained?(input: z.output<z.ZodObject<Shape>>): boolean
-  deadlineMs?(input: z.output<z.ZodObject<Shape>>): number
   /** A function, because schemas are slow to build: called when the tool is first called or described. */
   input: z.ZodObject<Shape> | (() => z.ZodObject<Shape>)
   /** Fields of `data` that programs can rely on if present; there may be more. */
   output?: Readonly<Record<string, JsonSchema>>
-  access(input: z.output<z.ZodObject<Shape>>, context: AccessContext): Access[] | Promise<Access[]>
-  run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutput>
-  preview?(input: z.output<z.ZodObject<Shape>>, context: AccessContext): string | undefined
-  leaveOut?(
-    input: z.output<z.ZodObject<Shape>>,
-    parts: ReadonlySet<number>,
-    context: AccessContext,
-  ): Readonly<Record<string, unknown>> | undefined
-  tryOut?(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<string>
 }
 
 /** Makes a tool of our own from a zod schema. */
