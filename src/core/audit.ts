@@ -23,9 +23,9 @@ export interface CallStarted {
   /** Secrets removed, long strings replaced by their hash and size. */
   input: unknown
   /** Keyed, of the input as it was given, secrets too: what ran can be proven although it is not on record. */
-  inputDigest?: string
+  inputDigest?: string | undefined
   caller: string
-  agent?: string
+  agent?: string | undefined
   cwd: string
 }
 
@@ -59,19 +59,19 @@ export interface CallFinished {
   run: string
   /** Canonical name, when the tool is known. */
   tool: string
-  agent?: string
-  provider?: string
+  agent?: string | undefined
+  provider?: string | undefined
   /** Of what the tool claimed to be. */
-  fingerprint?: string
+  fingerprint?: string | undefined
   /** What the tool said it would touch; with it a decision can be made again under other rules. */
-  access?: readonly Access[]
-  mode?: Mode
+  access?: readonly Access[] | undefined
+  mode?: Mode | undefined
   ok: boolean
-  error?: { code: ErrorCode; message: string }
+  error?: { code: ErrorCode; message: string } | undefined
   decision: Decision
   risk: Risk
   effects: readonly Effect[]
-  label?: Label
+  label?: Label | undefined
   runMs: number
   waitMs: number
 }

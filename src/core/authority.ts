@@ -5,7 +5,7 @@ import { isInside } from './real-path.ts'
 
 export interface Authority {
   /** The agent that the run belongs to. Absent in a run of the person's own client. */
-  readonly agent?: string
+  readonly agent?: string | undefined
   readonly mode: Mode
   /** Real folders below which files may be changed. */
   readonly writeScope: readonly string[]
@@ -17,14 +17,14 @@ export interface Authority {
   readonly hosts: 'any' | readonly string[]
   readonly limits: RunLimits
   /** Calls with side effects ask even if a rule or the mode allows them; a person's grant still counts. */
-  readonly confirm?: true
+  readonly confirm?: true | undefined
 }
 
 /**
  * `restricted`: one simple command of the list, without a shell. An agent's list is about the lines that its model writes;
  * one of the configuration is `forTools` too, about those that tools are made of.
  */
-export type CommandAuthority = { readonly timeoutMs?: number } & (
+export type CommandAuthority = { readonly timeoutMs?: number | undefined } & (
   | { readonly profile: 'shell' }
   | { readonly profile: 'restricted'; readonly allowed: readonly string[]; readonly forTools?: true }
 )
@@ -35,10 +35,10 @@ export type GitLevel = 'disabled' | 'read-only' | 'read-write'
 /** Counted for a run together with all runs below it. */
 interface RunLimits {
   /** Wall clock since the run was opened. */
-  readonly timeMs?: number
-  readonly calls?: number
+  readonly timeMs?: number | undefined
+  readonly calls?: number | undefined
   /** In the currency of the prices that are configured for models. */
-  readonly money?: number
+  readonly money?: number | undefined
 }
 
 /** A requested authority; what it leaves out stays unchanged. */
@@ -77,9 +77,8 @@ export function agentWish(agent: string, workspace: string, settings: AuthorityW
  * more than it began with.
  */
 export function narrow(parent: Authority, wish: AuthorityWish): Authority {
-  const agent = wish.agent ?? parent.agent
   return {
-    ...(agent === undefined ? {} : { agent }),
+    agent: wish.agent ?? parent.agent,
     mode: stricter(MODES, parent.mode, wish.mode),
     writeScope: common(parent.writeScope, wish.writeScope ?? parent.writeScope, isInside),
     tools: commonNames(parent.tools, wish.tools),
@@ -87,7 +86,7 @@ export function narrow(parent: Authority, wish: AuthorityWish): Authority {
     git: stricter(GIT_LEVELS, parent.git, wish.git),
     hosts: narrowHosts(parent.hosts, wish.hosts),
     limits: narrowLimits(parent.limits, wish.limits ?? {}),
-    ...(parent.confirm === true || wish.confirm === true ? { confirm: true } : {}),
+    confirm: parent.confirm ?? wish.confirm,
   }
 }
 
@@ -124,8 +123,7 @@ function commonNames(ours: Authority['tools'], wished: Authority['tools'] = 'all
 }
 
 function narrowCommands(ours: CommandAuthority, wished: CommandAuthority = ours): CommandAuthority {
-  const timeoutMs = smaller(ours.timeoutMs, wished.timeoutMs)
-  return { ...narrowProfile(ours, wished), ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+  return { ...narrowProfile(ours, wished), timeoutMs: smaller(ours.timeoutMs, wished.timeoutMs) }
 }
 
 function narrowProfile(ours: CommandAuthority, wished: CommandAuthority): CommandAuthority {
@@ -157,13 +155,10 @@ function splitHost(pattern: string): [name: string, port: string | undefined] {
 }
 
 function narrowLimits(ours: RunLimits, wished: RunLimits): RunLimits {
-  const timeMs = smaller(ours.timeMs, wished.timeMs)
-  const calls = smaller(ours.calls, wished.calls)
-  const money = smaller(ours.money, wished.money)
   return {
-    ...(timeMs === undefined ? {} : { timeMs }),
-    ...(calls === undefined ? {} : { calls }),
-    ...(money === undefined ? {} : { money }),
+    timeMs: smaller(ours.timeMs, wished.timeMs),
+    calls: smaller(ours.calls, wished.calls),
+    money: smaller(ours.money, wished.money),
   }
 }
 

@@ -253,7 +253,7 @@ async function prepare(
     workspace: runtime.workspace,
     receipts: call.run.receipts,
     undoLimits: runtime.undoLimits,
-    ...(call.run.cwd === undefined ? {} : { runCwd: call.run.cwd }),
+    runCwd: call.run.cwd,
   })
   const own = Array.isArray(wanted) ? wanted : await inTime(wanted, call.signal, tool.name)
   const access = call.isPart === true ? own.map(toOwnLine) : own
@@ -365,7 +365,7 @@ function toContext(
     files,
     permit: judgement.permit,
     ...own,
-    ...(call.beforeRun === undefined ? {} : { beforeRun: call.beforeRun }),
+    beforeRun: call.beforeRun,
     ...heldLayer(call),
   }
   return { ...context, processes: runtime.openProcesses(context, request.tool.name) }

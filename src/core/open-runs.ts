@@ -62,20 +62,16 @@ export function createOpenRuns(parts: OpenRunsParts) {
     return run
   }
 
-  const toOptions = async ({
-    authority = {},
-    approver: own,
-    parent: id,
-    task,
-  }: OpenRunOptions): Promise<RunOptions> => {
+  const toOptions = async (wanted: OpenRunOptions): Promise<RunOptions> => {
+    const { authority = {}, approver: own, parent: id, task } = wanted
     const parent = id === undefined ? undefined : await find(id)
     if (id !== undefined && parent === undefined) throw notOpen(id)
     return {
       authority: narrow(parent?.authority ?? parts.authority, toWish(authority, parent, parts)),
       approver: own === undefined ? (parent?.approver ?? approver) : parts.limitApprover(own),
       clock: parts.clock,
-      ...(parent === undefined ? {} : { parent }),
-      ...(task === undefined ? {} : { task }),
+      parent,
+      task,
     }
   }
 
@@ -132,9 +128,8 @@ export function createOpenRuns(parts: OpenRunsParts) {
       for (const { id, authority, startedAt } of origins) {
         const known = await find(id)
         isOpen = known !== undefined
-        const above = run === undefined ? {} : { parent: run }
         const most = narrow(run?.authority ?? parts.authority, authority)
-        const options = { ...above, authority: most, approver, clock: parts.clock, startedAt }
+        const options = { parent: run, authority: most, approver, clock: parts.clock, startedAt }
         run = known ?? (await parts.load(id, options))
       }
       if (run === undefined) throw new Error('A call belongs to a run.')

@@ -5,17 +5,15 @@ import type { AnyTool } from './tool.ts'
 
 /** Written before anything runs. */
 export function recordStarted(runtime: CallRuntime, call: Call): void {
-  const { agent } = call.run.authority
-  const inputDigest = runtime.digestInput(call.input)
   runtime.audit.record({
     type: 'call-started',
     call: call.id,
     run: call.run.id,
     tool: call.tool,
     input: recordedInput(runtime, call),
-    ...(inputDigest === undefined ? {} : { inputDigest }),
+    inputDigest: runtime.digestInput(call.input),
     caller: call.caller,
-    ...(agent === undefined ? {} : { agent }),
+    agent: call.run.authority.agent,
     cwd: call.cwd,
   })
 }
@@ -44,24 +42,24 @@ export function recordFinished(
   progress: Progress,
   result: CallResult,
 ): void {
-  const { agent } = call.run.authority
+  const { entry, access, mode, effects } = progress
+  const { tool, ok, error, decision, risk, label } = result
   runtime.audit.record({
     type: 'call-finished',
     call: call.id,
     run: call.run.id,
-    tool: result.tool,
-    ...(agent === undefined ? {} : { agent }),
-    ...(progress.entry === undefined
-      ? {}
-      : { provider: progress.entry.provider.id, fingerprint: progress.entry.fingerprint }),
-    ...(progress.access === undefined ? {} : { access: progress.access }),
-    ...(progress.mode === undefined ? {} : { mode: progress.mode }),
-    ok: result.ok,
-    ...(result.error === null ? {} : { error: { code: result.error.code, message: result.error.message } }),
-    decision: result.decision,
-    risk: result.risk,
-    effects: progress.effects,
-    ...(result.label === null ? {} : { label: result.label }),
+    tool,
+    agent: call.run.authority.agent,
+    provider: entry?.provider.id,
+    fingerprint: entry?.fingerprint,
+    access,
+    mode,
+    ok,
+    error: error === null ? undefined : { code: error.code, message: error.message },
+    decision,
+    risk,
+    effects,
+    label: label ?? undefined,
     runMs: Math.round(progress.runMs * 1000) / 1000,
     waitMs: Math.round(progress.waitMs),
   })

@@ -8,15 +8,15 @@ import type { Label } from './tool.ts'
 export interface Run {
   readonly id: string
   /** A named run: other processes can continue it by its id. */
-  readonly isNamed?: true
+  readonly isNamed?: true | undefined
   /** Every call of the run is judged under it. */
   readonly authority: Authority
   /** Answers the questions of this run only. */
   readonly approver: Approver
   /** The task of the run, if known. */
-  readonly task?: string
+  readonly task?: string | undefined
   /** The run that opened this one. Usage of this run counts for its parent too. */
-  readonly parent?: Run
+  readonly parent?: Run | undefined
   /** Start on the monotonic clock; for a run that another process began, converted to this process. */
   readonly openedAt: number
   /** When its first process opened it, in milliseconds since 1970. */
@@ -34,9 +34,9 @@ export interface Run {
   /** Distinct labels of content that entered this run. */
   readonly labels: Label[]
   /** Where labels are saved, if other processes can share or continue the run. */
-  readonly kept?: KeptLabels
+  readonly kept?: KeptLabels | undefined
   /** The same for its usage. */
-  readonly spending?: KeptSpending
+  readonly spending?: KeptSpending | undefined
   /** Number of results so far. */
   results: number
   /** The current folder of its commands, once one of them changed it. */
@@ -74,35 +74,20 @@ export interface PartialView {
 /** Lines counted from 0; the end is exclusive. */
 export type LineRange = readonly [number, number]
 
-export interface RunOptions {
-  readonly isNamed?: true
-  readonly authority: Authority
-  readonly approver: Approver
-  readonly task?: string
-  readonly parent?: Run
+export interface RunOptions
+  extends Pick<Run, 'isNamed' | 'authority' | 'approver' | 'task' | 'parent' | 'kept' | 'spending'> {
   /** Defaults to the system's. */
   readonly clock?: Clock
-  readonly kept?: KeptLabels
-  readonly spending?: KeptSpending
   /** Of a run that goes on. Defaults to now. */
   readonly startedAt?: number
 }
 
-export function createRun(
-  id: string,
-  { authority, approver, task, parent, isNamed, kept, spending, clock = systemClock, ...options }: RunOptions,
-): Run {
+export function createRun(id: string, { clock = systemClock, ...options }: RunOptions): Run {
   const now = clock.now()
   const { startedAt = now } = options
   return {
+    ...options,
     id,
-    authority,
-    approver,
-    ...(task === undefined ? {} : { task }),
-    ...(parent === undefined ? {} : { parent }),
-    ...(isNamed === undefined ? {} : { isNamed }),
-    ...(kept === undefined ? {} : { kept }),
-    ...(spending === undefined ? {} : { spending }),
     // A machine whose date was set back gives no time back beyond what this process can measure.
     openedAt: clock.elapsed() - Math.max(0, now - startedAt),
     startedAt,
