@@ -10,7 +10,7 @@ export interface DiffSummary {
 const CONTEXT = 3
 const MOST_CHARACTERS = 60_000
 /** Comparing slices is far faster than comparing characters. */
-const BLOCKS = [4096, 64]
+const BLOCKS = [4096, 64, 1]
 
 /**
  * What changed between two texts. Only the part between the first and the last difference is compared, and of a longer diff than
@@ -40,9 +40,6 @@ export function summarizeDiff(
       if (line.startsWith('-')) removed += 1
     }
   }
-  const cutAtEnd = tail > 0
-  // The window ends inside the text, not at the end of the file.
-  if (cutAtEnd) for (const hunk of patch.hunks) hunk.lines = hunk.lines.filter(line => !line.startsWith('\\'))
   addContext(patch.hunks, before.slice(0, head), before.slice(before.length - tail))
   const text = withPlainName(formatPatch(patch).replace(/^=+\n/, ''), name)
   return { diff: text.length > most ? shorten(text, most) : text, added, removed }
@@ -144,15 +141,16 @@ function addContext(hunks: readonly StructuredPatchHunk[], above: string, below:
 }
 
 function lastLines(text: string, count: number): string[] {
-  let start = text.length
-  for (let lines = 0; lines < count && start > 0; lines += 1)
-    start = start < 2 ? 0 : text.lastIndexOf('\n', start - 2) + 1
-  return start === text.length
-    ? []
-    : text
-        .slice(start, -1)
-        .split('\n')
-        .map(line => ` ${line}`)
+  const lines = text.slice(linesAbove(text, text.length, count), -1).split('\n')
+  return count <= 0 || text === '' ? [] : lines.map(line => ` ${line}`)
+}
+
+/** Where the line begins that is so many lines above the one that begins at `start`. */
+function linesAbove(text: string, start: number, count: number): number {
+  let at = start
+  for (let lines = 0; lines < count && at > 0; lines += 1)
+    at = at < 2 ? 0 : text.lastIndexOf('\n', at - 2) + 1
+  return at
 }
 
 function firstLines(text: string, most: number): { shown: string[]; count: number } {
@@ -174,41 +172,29 @@ function shorten(diff: string, most: number): string {
 
 /** Start of the line CONTEXT lines before the first difference. */
 function windowStart(before: string, after: string): number {
-  let same = 0
-  const most = Math.min(before.length, after.length)
-  for (const block of BLOCKS)
-    while (same + block <= most && before.slice(same, same + block) === after.slice(same, same + block))
-      same += block
-  while (same < most && before.charCodeAt(same) === after.charCodeAt(same)) same += 1
-  let start = before.lastIndexOf('\n', same - 1) + 1
-  if (same === 0) return 0
-  for (let lines = 0; lines < CONTEXT && start > 0; lines += 1) {
-    start = start < 2 ? 0 : before.lastIndexOf('\n', start - 2) + 1
-  }
-  return start
+  const same = sameLength(before, after, (text, from, to) => text.slice(from, to))
+  return same === 0 ? 0 : linesAbove(before, before.lastIndexOf('\n', same - 1) + 1, CONTEXT)
 }
 
 /** Characters after the CONTEXT lines that follow the last difference. */
 function windowEnd(before: string, after: string, head: number): number {
-  const most = Math.min(before.length, after.length) - head
-  let same = 0
-  for (const block of BLOCKS)
-    while (same + block <= most && sameEnd(before, after, same, block)) same += block
-  while (
-    same < most &&
-    before.charCodeAt(before.length - 1 - same) === after.charCodeAt(after.length - 1 - same)
-  ) {
-    same += 1
-  }
-  let end = before.indexOf('\n', before.length - same)
-  for (let lines = 0; lines < CONTEXT && end !== -1; lines += 1) end = before.indexOf('\n', end + 1)
-  return end === -1 ? 0 : before.length - end - 1
+  const [old, fresh] = [before.slice(head), after.slice(head)]
+  const same = sameLength(old, fresh, (text, from, to) => text.slice(text.length - to, text.length - from))
+  let end = old.indexOf('\n', old.length - same)
+  for (let lines = 0; lines < CONTEXT && end !== -1; lines += 1) end = old.indexOf('\n', end + 1)
+  return end === -1 ? 0 : old.length - end - 1
 }
 
-function sameEnd(before: string, after: string, same: number, block: number): boolean {
-  const a = before.length - same
-  const b = after.length - same
-  return before.slice(a - block, a) === after.slice(b - block, b)
+type Part = (text: string, from: number, to: number) => string
+
+/** How many characters are the same, from where `part` counts. */
+function sameLength(before: string, after: string, part: Part): number {
+  const most = Math.min(before.length, after.length)
+  let same = 0
+  for (const block of BLOCKS)
+    while (same + block <= most && part(before, same, same + block) === part(after, same, same + block))
+      same += block
+  return same
 }
 
 export function countLines(text: string): number {
