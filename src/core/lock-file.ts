@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
-  linkSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -11,11 +10,11 @@ import {
   readSync,
   rmSync,
   unlinkSync,
-  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSystemError } from './errors.ts'
+import { makeWhole } from './write-whole.ts'
 
 /** Whoever holds the lock calls `release`; a second call does nothing. */
 export interface FileLock {
@@ -75,19 +74,12 @@ const DEEPEST_GUARD = 4
 
 function acquire(path: string, depth: number): FileLock | undefined {
   const mine = describeSelf()
-  // The content must be there the moment the lock exists, or another process would see an empty lock and break it:
-  // written aside, then hard-linked into place, which fails when the name exists.
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  writeNew(draft, mine)
-  try {
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      if (linkNew(draft, path)) return { release: () => releaseLock(path, mine) }
-      if (!removeStale(path, depth)) return undefined
-    }
-    return undefined
-  } finally {
-    rmSync(draft, { force: true })
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    // With its content from the first moment: another process would break an empty lock.
+    if (makeWhole(path, mine)) return { release: () => releaseLock(path, mine) }
+    if (!removeStale(path, depth)) return undefined
   }
+  return undefined
 }
 
 /**
@@ -177,35 +169,12 @@ function releaseLock(path: string, mine: string): void {
   }
 }
 
-function linkNew(existing: string, path: string): boolean {
-  try {
-    linkSync(existing, path)
-    return true
-  } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') return false
-    throw error
-  }
-}
-
 /** A link or pipe laid in the place of a lock must not make us hang. */
 function read(path: string): string {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   try {
     const buffer = Buffer.alloc(LONGEST_OWNER)
     return buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0))
-  } finally {
-    closeSync(fd)
-  }
-}
-
-function writeNew(path: string, text: string): void {
-  const fd = openSync(path, 'wx', 0o600)
-  try {
-    writeSync(fd, text)
-  } catch (error) {
-    // A full disk: nobody else would remove it.
-    unlinkSync(path)
-    throw error
   } finally {
     closeSync(fd)
   }

@@ -1,8 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isSystemError } from './errors.ts'
 import { makeFolders } from './make-folders.ts'
+import { makeWhole } from './write-whole.ts'
 
 /**
  * Tells what Kogu wrote into the workspace from what came with it. A repository may bring a `.kogu` of its own, with a
@@ -52,17 +53,9 @@ function readKey(path: string): Buffer | undefined {
   }
 }
 
-/** Written aside and linked into place: of two processes that make it at once, both get the same one. */
+/** Of two processes that make it at once, both get the same one. */
 function makeKey(path: string): Buffer {
   makeFolders(dirname(path))
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx', flush: true })
-  try {
-    linkSync(draft, path)
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(draft)
-  }
+  makeWhole(path, randomBytes(KEY_BYTES), { flush: true })
   return readFileSync(path)
 }
