@@ -26,52 +26,44 @@ function parse(pattern: string): Part[] {
   let plain = ''
   for (let at = 0; at < pattern.length; ) {
     const character = pattern[at] ?? ''
-    const end = /[@?*+!]/.test(character) && pattern[at + 1] === '(' ? closing(pattern, at + 1) : -1
+    const isGroup = /[@?*+!]/.test(character) && pattern[at + 1] === '('
+    const group = isGroup ? readGroup(pattern, at + 1, '(|)') : undefined
     if (character === '\\') {
       plain += pattern.slice(at, at + 2)
       at += 2
-    } else if (end === -1) {
+    } else if (group === undefined) {
       plain += character
       at += 1
     } else {
       if (plain !== '') parts.push({ kind: 'plain', text: plain })
       plain = ''
-      const options = split(pattern.slice(at + 2, end)).map(parse)
-      parts.push({ kind: 'group', mark: character, options })
-      at = end + 1
+      parts.push({ kind: 'group', mark: character, options: group.options.map(parse) })
+      at = group.end
     }
   }
   return plain === '' ? parts : [...parts, { kind: 'plain', text: plain }]
 }
 
-function closing(text: string, open: number): number {
+/** What stands in the group that begins at `start`, split where no inner group is, and where it ends, if anything closes it. */
+export function readGroup(
+  text: string,
+  start: number,
+  [open, bar, close]: string,
+): { options: string[]; end: number } | undefined {
+  const options: string[] = []
+  let from = start + 1
   let depth = 0
-  for (let at = open; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1
-    else if (text[at] === '(') depth += 1
-    else if (text[at] === ')') {
-      depth -= 1
-      if (depth === 0) return at
-    }
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === '\\') at += 1
+    else if (character === open) depth += 1
+    else if (character === close) depth -= 1
+    if (depth === 0) return { options: [...options, text.slice(from, at)], end: at + 1 }
+    if (character !== bar || depth > 1) continue
+    options.push(text.slice(from, at))
+    from = at + 1
   }
-  return -1
-}
-
-/** At the bars that are in no inner group. */
-function split(text: string): string[] {
-  const found: string[] = []
-  let from = 0
-  let depth = 0
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1
-    else if (text[at] === '(') depth += 1
-    else if (text[at] === ')') depth -= 1
-    else if (text[at] === '|' && depth === 0) {
-      found.push(text.slice(from, at))
-      from = at + 1
-    }
-  }
-  return [...found, text.slice(from)]
+  return undefined
 }
 
 type Places = ReadonlySet<number>

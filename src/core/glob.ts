@@ -1,5 +1,5 @@
 import { ToolError } from './errors.ts'
-import { compileGlobName } from './extended-glob.ts'
+import { compileGlobName, readGroup } from './extended-glob.ts'
 import { hasOpenClass, type NameTest } from './wildcard.ts'
 
 /** A pattern as a machine that takes one path component after another. */
@@ -117,23 +117,10 @@ export function expandBraces(pattern: string): string[] {
 
 function firstGroup(text: string): { start: number; end: number; options: string[] } | undefined {
   for (let start = text.indexOf('{'); start !== -1; start = text.indexOf('{', start + 1)) {
-    if (text[start - 1] === '\\') continue
-    const options = [start + 1]
-    let depth = 0
-    for (let at = start; at < text.length; at += 1) {
-      const character = text[at]
-      if (character === '\\') at += 1
-      else if (character === '{') depth += 1
-      else if (character === ',' && depth === 1) options.push(at + 1)
-      else if (character === '}') {
-        depth -= 1
-        if (depth > 0) continue
-        const parts = options.map((from, index) => text.slice(from, (options[index + 1] ?? at + 1) - 1))
-        const list = parts.length > 1 ? parts : rangeOf(parts[0] ?? '')
-        if (list !== undefined) return { start, end: at + 1, options: list }
-        break
-      }
-    }
+    const group = text[start - 1] === '\\' ? undefined : readGroup(text, start, '{,}')
+    if (group === undefined) continue
+    const options = group.options.length > 1 ? group.options : rangeOf(group.options[0] ?? '')
+    if (options !== undefined) return { start, end: group.end, options }
   }
   return undefined
 }
