@@ -1,4 +1,4 @@
-import { BARE, type Found, type Mask } from './secret-mask.ts'
+import { BARE, cover, type Mask, type Span } from './secret-mask.ts'
 
 /**
  * Values given to a name that promises a secret: `PASSWORD=x`, `"api_key": "x"`, `token: x`, `--client-secret x`. The hard
@@ -38,21 +38,11 @@ const BARE_REST = new RegExp(`${BARE}*`, 'y')
 const LONGEST_PLACEHOLDER = 200
 
 export function maskAssigned(text: string, mask: Mask): string {
-  let output = ''
-  let position = 0
-  ASSIGNMENT.lastIndex = 0
-  for (let match = ASSIGNMENT.exec(text); match !== null; match = ASSIGNMENT.exec(text)) {
-    const start = ASSIGNMENT.lastIndex
+  return cover(text, ASSIGNMENT, mask, match => {
+    const start = match.index + match[0].length
     const value = quotedValue(text, start) ?? bareValue(text, start, match)
-    if (value === undefined) continue
-    const end = mask.end({ text, ...value })
-    if (end <= value.start) continue
-    const secret = text.slice(value.start, end)
-    output += text.slice(position, value.start) + mask.mark(secretKind(match[1] ?? ''), secret)
-    position = end
-    ASSIGNMENT.lastIndex = end
-  }
-  return position === 0 ? text : output + text.slice(position)
+    return value && { ...value, kind: secretKind(match[1] ?? '') }
+  })
 }
 
 export function secretKind(name: string): string {
@@ -70,8 +60,6 @@ export function isPlaceholder(text: string): boolean {
     text,
   )
 }
-
-type Span = Omit<Found, 'text'>
 
 function quotedValue(text: string, from: number): Span | undefined {
   QUOTE.lastIndex = from

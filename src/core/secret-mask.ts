@@ -6,22 +6,21 @@
 export interface Mask {
   /** Whether all that was found is covered. */
   readonly isWhole: boolean
-  /** Where the mask ends, at or after `start`; at `start` there is none. */
-  end(found: Found): number
+  /** Where the mask of what was found ends, at or after `start`; at `start` there is none. */
+  end(text: string, found: Span): number
   /** What stands for these characters. `isKnown`: they are a secret for sure. */
   mark(kind: string, secret: string, isKnown?: boolean): string
 }
 
-/** A secret in a text, as far as a rule can tell. */
-export interface Found {
-  readonly text: string
+/** Where a secret is in a text, as far as a rule can tell. */
+export interface Span {
   readonly start: number
   readonly end: number
 }
 
 export const WHOLE_MASK: Mask = {
   isWhole: true,
-  end: ({ end }) => end,
+  end: (_, { end }) => end,
   mark: kind => `‹secret:${kind}›`,
 }
 
@@ -46,28 +45,30 @@ export const TOKEN_MASK: Mask = {
 export const BARE = '[^\\s"\'`,;&|<>(){}[\\]\\\\‹›]'
 const BREAK = new RegExp(`(${BARE.replace('^', '')})`)
 
-/** Replaces each match of the pattern, or its second group where it has some; the search goes on right behind the mask. */
-export function cover(text: string, pattern: RegExp, kind: string, mask: Mask): string {
-  const find = (from: number): RegExpExecArray | null => {
-    pattern.lastIndex = from
-    return pattern.exec(text)
-  }
+/** Masks what each match of the pattern is about, if anything; the search goes on right behind the mask. */
+export function cover(
+  text: string,
+  pattern: RegExp,
+  mask: Mask,
+  locate: (match: RegExpExecArray) => (Span & { readonly kind: string }) | undefined,
+): string {
   let output = ''
   let position = 0
-  for (let match = find(0); match !== null; ) {
-    const [all, kept = '', secret = all] = match
-    const start = match.index + kept.length
-    const end = mask.end({ text, start, end: start + secret.length })
-    if (end > start) {
-      output += text.slice(position, start) + mask.mark(kind, text.slice(start, end))
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const found = locate(match)
+    if (found === undefined) continue
+    const end = mask.end(text, found)
+    if (end > found.start) {
+      output += text.slice(position, found.start) + mask.mark(found.kind, text.slice(found.start, end))
       position = end
     }
-    match = find(Math.max(end, match.index + 1))
+    pattern.lastIndex = Math.max(end, match.index + 1)
   }
   return position === 0 ? text : output + text.slice(position)
 }
 
-function tokenEnd({ text, start, end }: Found): number {
+function tokenEnd(text: string, { start, end }: Span): number {
   const string = stringEnd(text, start)
   if (string !== undefined && string <= end) return string
   const rest = text.slice(start, end)

@@ -38,12 +38,6 @@ export const TOKEN_RULES: readonly SecretRule[] = [
 export const CONTEXT_TRIGGER =
   /auth|bearer|cookie|:\/\/[^\s/]{0,400}@|curl|mysql|mariadb|sshpass|redis-cli|login/i
 
-/**
- * Behind what stays: quoted, or up to the next blank. A value that starts with `$` is a variable, one that starts with ‹ is
- * redacted.
- */
-const SHELL_WORD = String.raw`((?<=")[^"\n]{1,500}(?=")|(?<=')[^'\n]{1,500}(?=')|(?<!["'])(?![$‹"'])[^\s"';|&]+)`
-
 /** Secrets that only their surroundings give away. */
 export const CONTEXT_RULES: readonly SecretRule[] = [
   rule(
@@ -58,23 +52,13 @@ export const CONTEXT_RULES: readonly SecretRule[] = [
   // Up to the last @ before the path: people write passwords with an @ unescaped.
   rule('url_password', /(:\/\/[^\s/:@'"<>?#‹]{0,128}:)((?![$‹])[^\s/'"<>?#‹]{1,256})(?=@)/g),
   rule('url_password', /(:\/\/)((?=[\w-]{0,60}[0-9])[\w-]{20,256})(?=@)/g),
-  rule('password', new RegExp(String.raw`(\bsshpass\s{1,4}-p\s{0,4}["']?)${SHELL_WORD}`, 'g')),
+  passwordAfter(String.raw`\bsshpass\s{1,4}-p\s{0,4}`),
   // `-p` means a password only to these programs, and to MySQL only when it is joined to its value.
-  rule(
-    'password',
-    new RegExp(
-      String.raw`(\b(?:mysql\w{0,10}|mariadb[\w-]{0,10})\b[^\n|;]{0,200}?\s-p["']?)${SHELL_WORD}`,
-      'g',
-    ),
+  passwordAfter(String.raw`\b(?:mysql\w{0,10}|mariadb[\w-]{0,10})\b[^\n|;]{0,200}?\s-p`),
+  passwordAfter(
+    String.raw`\b(?:docker|podman|helm|oras|az)\s[^\n|;]{0,40}?\blogin\b[^\n|;]{0,200}?\s-p[\s=]{1,4}`,
   ),
-  rule(
-    'password',
-    new RegExp(
-      String.raw`(\b(?:docker|podman|helm|oras|az)\s[^\n|;]{0,40}?\blogin\b[^\n|;]{0,200}?\s-p[\s=]{1,4}["']?)${SHELL_WORD}`,
-      'g',
-    ),
-  ),
-  rule('password', new RegExp(String.raw`(\bredis-cli\b[^\n|;]{0,200}?\s-a\s{1,4}["']?)${SHELL_WORD}`, 'g')),
+  passwordAfter(String.raw`\bredis-cli\b[^\n|;]{0,200}?\s-a\s{1,4}`),
   rule(
     'password',
     /(\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[\s=]{0,4}["']?[^\s:"']{1,100}:)((?![$‹])[^\s"']+)/g,
@@ -83,19 +67,30 @@ export const CONTEXT_RULES: readonly SecretRule[] = [
 
 /** The whole match is the secret; of a pattern with groups the first stays and the second is. */
 function rule(kind: string, pattern: RegExp): SecretRule {
-  return (text, mask) => cover(text, pattern, kind, mask)
+  return (text, mask) =>
+    cover(text, pattern, mask, ({ index, 0: all, 1: kept = '', 2: secret = all }) => {
+      const start = index + kept.length
+      return { kind, start, end: start + secret.length }
+    })
+}
+
+/** The next word of a command line: quoted, or up to the next blank, but no variable, and nothing that is redacted. */
+function passwordAfter(words: string): SecretRule {
+  const word = String.raw`((?<=")[^"\n]{1,500}(?=")|(?<=')[^'\n]{1,500}(?=')|(?<!["'])(?![$‹"'])[^\s"';|&]+)`
+  return rule('password', new RegExp(`(${words}["']?)${word}`, 'g'))
 }
 
 const COOKIE_NAME = String.raw`(\bcookie["'\\]{0,4}\s{0,4}:\s{0,4}["'\\]{0,4}[\w.-]{1,80}=)`
-const COOKIES = new RegExp(String.raw`${COOKIE_NAME}([^\r\n"'\\]+)`, 'gi')
-const FIRST_COOKIE = new RegExp(`${COOKIE_NAME}(${BARE}+)`, 'gi')
+const COOKIES = rule('cookie', new RegExp(String.raw`${COOKIE_NAME}([^\r\n"'\\]+)`, 'gi'))
+const FIRST_COOKIE = rule('cookie', new RegExp(`${COOKIE_NAME}(${BARE}+)`, 'gi'))
 /** After a `;` there may also be a command, so that only what looks like a session is another cookie. */
-const FURTHER_COOKIE =
-  /(;[ \t]?[\w.-]{1,80}=)((?=[\w%+~-]{0,80}[0-9])[\w%+~-]{16,})(?![\w/.(])(?<=\bcookie["'\\]{0,4}\s{0,4}:[^\r\n]{1,2000})/gi
+const FURTHER_COOKIE = rule(
+  'cookie',
+  /(;[ \t]?[\w.-]{1,80}=)((?=[\w%+~-]{0,80}[0-9])[\w%+~-]{16,})(?![\w/.(])(?<=\bcookie["'\\]{0,4}\s{0,4}:[^\r\n]{1,2000})/gi,
+)
 
 function maskCookies(text: string, mask: Mask): string {
-  if (mask.isWhole) return cover(text, COOKIES, 'cookie', mask)
-  return cover(cover(text, FIRST_COOKIE, 'cookie', mask), FURTHER_COOKIE, 'cookie', mask)
+  return mask.isWhole ? COOKIES(text, mask) : FURTHER_COOKIE(FIRST_COOKIE(text, mask), mask)
 }
 
 const KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
@@ -113,25 +108,23 @@ const KEY_LINE = new RegExp(
 )
 
 function maskPrivateKeys(text: string, mask: Mask): string {
+  const kind = 'private_key'
+  if (mask.isWhole)
+    return cover(text, KEY_BEGIN, mask, begin => ({ kind, start: begin.index, end: keyEnd(text, begin) }))
   let output = ''
   let position = 0
+  KEY_BEGIN.lastIndex = 0
   for (const begin of text.matchAll(KEY_BEGIN)) {
     if (begin.index < position) continue
-    output += text.slice(position, begin.index)
-    const end = mask.isWhole ? keyEnd(text, begin) : begin.index + begin[0].length
-    output += mask.isWhole ? mask.mark('private_key', '') : begin[0]
-    position = end
-    for (let line = keyLine(text, end, mask); line !== null; line = keyLine(text, position, mask)) {
-      output += (line[1] ?? '') + mask.mark('private_key', line[2] ?? '')
+    KEY_LINE.lastIndex = begin.index + begin[0].length
+    output += text.slice(position, KEY_LINE.lastIndex)
+    position = KEY_LINE.lastIndex
+    for (let line = KEY_LINE.exec(text); line !== null; line = KEY_LINE.exec(text)) {
+      output += (line[1] ?? '') + mask.mark(kind, line[2] ?? '')
       position += line[0].length
     }
   }
   return output + text.slice(position)
-}
-
-function keyLine(text: string, at: number, { isWhole }: Mask): RegExpExecArray | null {
-  KEY_LINE.lastIndex = at
-  return isWhole ? null : KEY_LINE.exec(text)
 }
 
 /** A key without its end was cut off: what looks like its inside goes. */
