@@ -167,25 +167,23 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
   } catch (error) {
     const became = whatBecameOf(progress, result)
     const problem = unrecorded(`the end of this call is not recorded. ${became}`, error)
-    return { ...result, ok: false, error: presentError(runtime, problem) }
+    return { ...result, ok: false, error: presentError(runtime.redactor, problem) }
   }
   await call.afterRun?.(result)
   return result
 }
 
 /** Labels of a run must not get lost: a result whose label cannot be saved is withheld. */
-function keepLabel(runtime: CallRuntime, { run }: Call, result: CallResult): CallResult {
+function keepLabel({ redactor }: CallRuntime, { run }: Call, result: CallResult): CallResult {
   if (result.label === null) return result
   try {
     addLabel(run, result.label)
     return result
-  } catch (error) {
-    const problem = new ToolError(
-      'failed',
-      `The result is withheld because its origin could not be recorded: ${toToolError(error).message}`,
-    )
+  } catch (cause) {
+    const text = `The result is withheld because its origin could not be recorded: ${toToolError(cause).message}`
+    const error = presentError(redactor, new ToolError('failed', text))
     const { images: _, verdict: _verdict, ...rest } = result
-    return { ...rest, ok: false, text: problem.message, data: null, error: presentError(runtime, problem) }
+    return { ...rest, ok: false, text, data: null, error }
   }
 }
 
@@ -231,7 +229,7 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
   await call.beforeRun?.(prepared)
   let output = await run(runtime, call, prepared, progress)
   for (const hook of runtime.hooks.after) output = await hook(output, prepared.request)
-  progress.output = presentOutput(runtime, output, progress)
+  progress.output = presentOutput(runtime.redactor, output, progress)
 }
 
 async function prepare(
@@ -285,7 +283,7 @@ async function run(
   const { elicit } = call
   const opened = runtime.openFiles(call, judgement.permit, request.tool.name)
   const reported: Effect[] = []
-  const live = presentProgress(runtime, call)
+  const live = presentProgress(runtime.redactor, call)
   progress.effects = opened.effects
   progress.permit = judgement.permit
   const most = Math.min(entry.tool.deadlineMs?.(request.input) ?? LIMITS.runMs, LIMITS.runMs)
@@ -372,28 +370,28 @@ function toContext(
 }
 
 function toResult(
-  runtime: CallRuntime,
+  { redactor }: CallRuntime,
   call: Call,
   progress: Progress,
   failure: ToolError | undefined,
 ): CallResult {
-  const error = failure === undefined ? null : presentError(runtime, failure)
+  const error = failure === undefined ? null : presentError(redactor, failure)
   const { label, ...said }: Partial<ToolOutput> = progress.output ?? {}
   return {
     ok: error === null,
     call: call.id,
     number: progress.number,
-    tool: progress.entry?.tool.name ?? presentName(runtime, call.tool),
+    tool: progress.entry?.tool.name ?? presentName(redactor, call.tool),
     text: error?.message ?? '',
-    data: runtime.redactor.value(failure?.data ?? null),
+    data: redactor.value(failure?.data ?? null),
     ...said,
     error,
     ...(failure instanceof Pending ? { question: failure.question } : {}),
-    decision: presentDecision(runtime, progress, error),
+    decision: presentDecision(redactor, progress, error),
     // A call that failed before its risk was known counts as high risk.
     risk: progress.risk ?? 'high',
     effects: toldEffects(progress.effects, progress.permit),
-    label: label ?? labelOfFailure(runtime, progress),
+    label: label ?? labelOfFailure(redactor, progress),
     durationMs: progress.runMs,
     waitMs: progress.waitMs,
   }

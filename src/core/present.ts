@@ -1,4 +1,4 @@
-import type { Call, CallRuntime, Progress } from './call.ts'
+import type { Call, Progress } from './call.ts'
 import type { Decision } from './decision.ts'
 import type { ToolError } from './errors.ts'
 import { LIMITS } from './limits.ts'
@@ -11,27 +11,20 @@ import { escapeControls } from './visible.ts'
 // it stays as it is, byte by byte, because edits quote it; doors that show it to people escape it themselves.
 
 /** What a tool returned, as the caller gets it. Hooks have seen it before: nothing goes around this. */
-export function presentOutput(
-  { redactor }: Pick<CallRuntime, 'redactor'>,
-  output: ToolOutput,
-  progress: Progress,
-): ToolOutput {
+export function presentOutput(redactor: Redactor, output: ToolOutput, progress: Progress): ToolOutput {
   const label = labelFor(progress, redactor, output.label)
-  const clean = isFileText(progress, label)
-    ? { text: output.text, data: output.data }
-    : {
-        text: escapeControls(redactor.text(output.text)),
-        ...(output.data === undefined ? {} : { data: escapeData(redactor.value(output.data)) }),
-      }
-  const data = isTooLong(clean.data) ? undefined : clean.data
+  const isRaw = isFileText(progress, label)
+  const text = isRaw ? output.text : clean(redactor, output.text)
+  const whole = isRaw ? output.data : escapeData(redactor.value(output.data))
+  const data = isTooLong(whole) ? undefined : whole
   const images = output.images === undefined ? undefined : boundImages(output.images)
   const left = [
-    ...(data === clean.data ? [] : ['data']),
+    ...(data === whole ? [] : ['data']),
     ...(images?.length === output.images?.length ? [] : ['images']),
   ]
   const note = left.length === 0 ? '' : `\n[Left out, too large or unusable: ${left.join(', ')}]`
   return {
-    text: cutMiddle(clean.text, LIMITS.resultLength) + note,
+    text: cutMiddle(text, LIMITS.resultLength) + note,
     ...(data === undefined ? {} : { data }),
     ...(images === undefined ? {} : { images }),
     ...(output.verdict === undefined ? {} : { verdict: presentVerdict(redactor, output.verdict) }),
@@ -40,7 +33,11 @@ export function presentOutput(
 }
 
 function presentVerdict(redactor: Redactor, { is, why }: Verdict): Verdict {
-  return { is, why: cutMiddle(escapeControls(redactor.text(why)), LIMITS.errorLength) }
+  return { is, why: cutMiddle(clean(redactor, why), LIMITS.errorLength) }
+}
+
+function clean(redactor: Redactor, text: string): string {
+  return escapeControls(redactor.text(text))
 }
 
 /** Those that are images and not too large, the first of them. */
@@ -56,26 +53,21 @@ function boundImages(images: NonNullable<ToolOutput['images']>): NonNullable<Too
 const IMAGE_TYPE = /^image\/[\w.+-]{1,100}$/
 
 /** Of a tool that nobody has: the caller's own words. */
-export function presentName({ redactor }: Pick<CallRuntime, 'redactor'>, name: string): string {
-  return escapeControls(redactor.text(name)).slice(0, LONGEST_NAME)
+export function presentName(redactor: Redactor, name: string): string {
+  return clean(redactor, name).slice(0, LONGEST_NAME)
 }
 
 const LONGEST_NAME = 200
 
 /** A reason may quote the input, a reviewer or a program of the person. */
 export function presentDecision(
-  { redactor }: Pick<CallRuntime, 'redactor'>,
+  redactor: Redactor,
   { decision }: Progress,
   error: PresentedError | null,
 ): Decision {
-  if (decision === undefined)
-    return {
-      outcome: 'deny',
-      by: 'validation',
-      ref: null,
-      reason: error?.message ?? 'The call was not judged.',
-    }
-  const reason = escapeControls(redactor.text(decision.reason))
+  const unjudged = error?.message ?? 'The call was not judged.'
+  if (decision === undefined) return { outcome: 'deny', by: 'validation', ref: null, reason: unjudged }
+  const reason = clean(redactor, decision.reason)
   return reason === decision.reason ? decision : { ...decision, reason }
 }
 
@@ -86,26 +78,19 @@ export interface PresentedError {
 }
 
 /** What went wrong, in words that may be somebody else's. */
-export function presentError({ redactor }: Pick<CallRuntime, 'redactor'>, error: ToolError): PresentedError {
-  const clean = (text: string): string => cutMiddle(escapeControls(redactor.text(text)), LIMITS.errorLength)
-  return {
-    code: error.code,
-    message: clean(error.message),
-    hint: error.hint === undefined ? null : clean(error.hint),
-  }
+export function presentError(redactor: Redactor, { code, message, hint }: ToolError): PresentedError {
+  const shown = (text: string): string => cutMiddle(clean(redactor, text), LIMITS.errorLength)
+  return { code, message: shown(message), hint: hint === undefined ? null : shown(hint) }
 }
 
 /** A failure of a foreign tool is foreign text too. */
-export function labelOfFailure(
-  { redactor }: Pick<CallRuntime, 'redactor'>,
-  progress: Progress,
-): Label | null {
+export function labelOfFailure(redactor: Redactor, progress: Progress): Label | null {
   const isForeign = progress.entry !== undefined && progress.entry.tool.isPartOfKogu !== true
   return isForeign && progress.permit !== undefined ? labelFor(progress, redactor, undefined) : null
 }
 
 /** Live output, line by line, so that no secret slips through in two halves. */
-export function presentProgress({ redactor }: Pick<CallRuntime, 'redactor'>, { onProgress }: Call) {
+export function presentProgress(redactor: Redactor, { onProgress }: Call) {
   if (onProgress === undefined) return { write: (): void => undefined, end: (): void => undefined }
   let held = ''
   let left: number = LIMITS.progressLength
@@ -146,7 +131,7 @@ function wholeLines(text: string): number {
 function labelFor(progress: Progress, redactor: Redactor, given: Label | undefined): Label {
   const label = findLabel(progress, given)
   if (label.source === undefined) return label
-  return { ...label, source: escapeControls(redactor.text(label.source)).slice(0, LONGEST_SOURCE) }
+  return { ...label, source: clean(redactor, label.source).slice(0, LONGEST_SOURCE) }
 }
 
 const LONGEST_SOURCE = 500
@@ -165,10 +150,7 @@ function findLabel({ entry, access = [] }: Progress, given: Label | undefined): 
   })
   const source = touched.find(each => each !== undefined)
   const isOfProvider = source === undefined || label.origin === 'other' || label.origin === 'mcp'
-  return {
-    ...label,
-    source: isOfProvider ? (entry?.provider.id ?? 'unknown') : source,
-  }
+  return { ...label, source: isOfProvider ? (entry?.provider.id ?? 'unknown') : source }
 }
 
 function hostOf(url: string): string {
