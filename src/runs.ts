@@ -308,7 +308,7 @@ async function takeTurns(
         holds = false
         continue
       }
-      holds = false
+      // An answer without calls is no plan: what somebody said meanwhile leads to one more, and that may be it.
       const stand = toStandstill(state, control.wished())
       // Somebody said something while the model gave its last answer: that is one more turn.
       const goesOn = stand?.status === 'completed' && (await store.messages()).length > 0

@@ -30,6 +30,8 @@ export interface DoorUser {
   readonly caller: string
   /** A token may only with the scope `approve`, whichever door it comes through. */
   readonly mayApprove: boolean
+  /** It is for one workspace: its answers hold in no other. */
+  readonly isBound?: boolean
 }
 
 export interface ChangedInput {
@@ -166,6 +168,11 @@ export function createWaitingCalls(
     async answerQuestion(id, answer, by) {
       await endExpired(calls)
       const asked = await calls.questions.find(id)
+      if (by?.isBound === true && 'scope' in answer && answer.scope === 'everywhere')
+        throw new ToolError(
+          'forbidden',
+          'This token is for one workspace, so its answer cannot hold in others.',
+        )
       if (asked !== undefined && 'grant' in answer) await refuseWider(asked, answer)
       if (asked === undefined || answer.kind !== 'deny-permanently') return keepAnswer(id, answer, by)
       const { callId } = asked.question

@@ -252,7 +252,8 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
       (await test.runtime.call({ tool: 'create_tool', input: { ...REVERSE, name } })).text
     const server = ['hub__deploy', 'HUB__x', 'spare__x', 'any__thing', 'hub--deploy', 'hub_-deploy', 'x___y']
     const kept = ['hub', 'Spare', 'mcp', 'dynamic', 'builtin', 'script', 'not_here', 'NotHere', 'deploy-all']
-    for (const name of [...server, ...kept])
+    const late = ['create_sub_agent', 'ExecuteSubAgent', 'http']
+    for (const name of [...server, ...kept, ...late])
       expect(await create(name)).toBe(`Error: "${name}" is a reserved name`)
     expect(await create('string-reverse')).toContain('Created')
     expect(await create('string_reverse')).toMatch(/^Error: A tool named "string-reverse" already exists/)

@@ -110,10 +110,13 @@ async function keptNames(
   { loaded: { config, workspace }, environment, places }: DynamicOptions,
 ): Promise<string[]> {
   const { findScripts } = await import('../providers/script/find-scripts.ts')
+  const { SUB_AGENT_TOOLS } = await import('../agents/sub-agent-tools.ts')
   const { mcp, tools } = config
   const machine = scriptMachine(workspace.root, environment)
   const folders = scriptFolders(places.state, workspace.root, tools.scripts.folders)
   return [
+    // Tools that only agents' runs have, and a word of rules.
+    ...[...SUB_AGENT_TOOLS, 'http'],
     // `mcp:hub`
     ...registry.statistics().flatMap(({ id }) => id.split(':')),
     ...[...Object.keys(mcp), ...tools.mcp.servers.map(({ name }) => name)],

@@ -61,7 +61,7 @@ export async function createPipelineRun(
   name: string,
   given: Readonly<Record<string, unknown>> = {},
   choices: PipelineChoices &
-    Partial<Pick<SavedPipelineRun, 'id' | 'parent' | 'inputFrom' | 'isServers'>> = {},
+    Partial<Pick<SavedPipelineRun, 'id' | 'parent' | 'inputFrom' | 'isServers' | 'startedBy'>> = {},
 ): Promise<SavedPipelineRun> {
   const file = await requireRunnable(parts, name)
   return begin(parts, file, {
@@ -111,7 +111,7 @@ export async function createRunAgain(
   parts: PipelineParts,
   { of, ...again }: PlannedAgain,
   given: Readonly<Record<string, unknown>> = {},
-  choices: PipelineChoices & Pick<SavedPipelineRun, 'isServers'> = {},
+  choices: PipelineChoices & Pick<SavedPipelineRun, 'isServers' | 'startedBy'> = {},
 ): Promise<SavedPipelineRun> {
   const file = await requireRunnable(parts, again.pipeline)
   const { progress } = beginAgain(file.pipeline, of?.progress, again)

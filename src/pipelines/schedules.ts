@@ -85,7 +85,10 @@ function parseCron({ cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>): Cro
   if (words.length !== 5 && !/^@\w+$/.test(cron.trim()))
     throw new ToolError('invalid_input', `'${cron}' is not a valid schedule.`, { hint })
   try {
-    return new Cron(cron, { ...(timezone === undefined ? {} : { timezone }) })
+    const made = new Cron(cron, { ...(timezone === undefined ? {} : { timezone }) })
+    // A wrong time zone is noticed only now.
+    made.nextRun()
+    return made
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
     throw new ToolError('invalid_input', `'${cron}' is not a valid schedule: ${detail}`, { hint })

@@ -64,6 +64,8 @@ export interface ServerParts extends DoorOptions {
 }
 
 const MOST_BODY_BYTES = 10 * 1024 * 1024
+/** Of a request without a good credential, which can only be a link to sign in with: strangers must not fill the memory. */
+const MOST_STRANGERS_BYTES = 16 * 1024
 
 export interface App {
   readonly api: Api
@@ -79,15 +81,8 @@ export function createApp(parts: ServerParts): App {
   api.notFound(context => sendProblem(context, new HttpProblem(404, 'not_found', 'There is nothing here.')))
   observe(api, counts, parts.log)
   api.use('*', guardDoor(parts))
-  api.use(
-    '*',
-    bodyLimit({
-      maxSize: MOST_BODY_BYTES,
-      onError: () => {
-        throw new HttpProblem(413, 'too_large', `A request has at most ${MOST_BODY_BYTES} bytes.`)
-      },
-    }),
-  )
+  const [known, unknown] = [limitBody(MOST_BODY_BYTES), limitBody(MOST_STRANGERS_BYTES)]
+  api.use('*', (context, next) => (context.get('caller') === undefined ? unknown : known)(context, next))
   // Every body is JSON. What is not UTF-8 would become other characters, unnoticed: another path or another content.
   api.use('*', async ({ req: { raw } }, next) => {
     if (raw.body !== null && !isUtf8(await raw.clone().arrayBuffer()))
@@ -141,6 +136,13 @@ export function createApp(parts: ServerParts): App {
   const mcp = mcpRoute(api, parts)
   dashboardRoutes(api)
   return { api, close: mcp.close }
+}
+
+function limitBody(maxSize: number) {
+  const onError = (): never => {
+    throw new HttpProblem(413, 'too_large', `A request has at most ${maxSize} bytes.`)
+  }
+  return bodyLimit({ maxSize, onError })
 }
 
 /** One line and one count for every request. No query, no header, no body: each may hold a secret. */

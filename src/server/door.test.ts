@@ -184,6 +184,16 @@ describe('every route of the OpenAPI document', () => {
   })
 })
 
+test('strangers send no more than a link to sign in with', async () => {
+  const send = async (bytes: number, more: Record<string, string> = {}) => {
+    const headers = { host: '127.0.0.1:4000', 'content-type': 'application/json', ...more }
+    const sent = { method: 'POST', headers, body: ' '.repeat(bytes) }
+    return (await app.request(`${ORIGIN}/api/calls`, sent)).status
+  }
+  expect([await send(100), await send(20_000)]).toEqual([401, 413])
+  expect(await send(20_000, { authorization: `Bearer ${tokenFor('run')}` })).toBe(400)
+})
+
 test('tokens of one name have limits of their own', async () => {
   const [first, second] = [tokenFor('read'), tokenFor('read')]
   const ask = async (token: string) => {

@@ -35,6 +35,8 @@ interface Caller {
   readonly name: string
   readonly kind: 'session' | 'token'
   readonly scopes: readonly Scope[]
+  /** Of a token that is for one workspace. */
+  readonly isBound: boolean
 }
 
 export interface DoorVariables {
@@ -62,8 +64,33 @@ export function callerName(context: DoorContext): string {
 }
 
 /** The same for the parts that both doors use. */
-export function doorUser(context: DoorContext): { caller: string; mayApprove: boolean } {
-  return { caller: callerName(context), mayApprove: mayApprove(context) }
+export function doorUser(context: DoorContext): { caller: string; mayApprove: boolean; isBound: boolean } {
+  const isBound = context.get('caller')?.isBound === true
+  return { caller: callerName(context), mayApprove: mayApprove(context), isBound }
+}
+
+/**
+ * For what makes a run go on: it uses the answers that were given to that run, and one that a person has stopped or paused
+ * stays so. Who did not start the run needs the scope that answering needs.
+ */
+export function refuseForeign(context: DoorContext, startedBy: string | undefined): void {
+  if (startedBy === callerName(context) || mayApprove(context)) return
+  throw new HttpProblem(403, 'forbidden', 'Another caller has started this run.', {
+    hint: "Making it go on, or saying something to it, needs the scope 'approve'.",
+  })
+}
+
+/** For what holds in every workspace of the person: a token of one does not reach the others. */
+export function refuseBound(context: DoorContext): void {
+  if (context.get('caller')?.isBound !== true) return
+  throw new HttpProblem(
+    403,
+    'forbidden',
+    'This token is for one workspace, and this would hold in others too.',
+    {
+      hint: 'Do it in the browser, or with a token that was made with --all-workspaces.',
+    },
+  )
 }
 
 /**
@@ -204,8 +231,11 @@ function identify(
     const found = findToken(tokens.list(), token, { now: new Date(now()), workspace })
     return found === undefined
       ? undefined
-      : { id: found.id, name: found.name, kind: 'token', scopes: found.scopes }
+      : {
+          ...{ id: found.id, name: found.name, kind: 'token', scopes: found.scopes },
+          isBound: found.workspace != null,
+        }
   }
   if (session === undefined || !sessions.isValid(session)) return undefined
-  return { id: 'person', name: 'person', kind: 'session', scopes: SCOPES }
+  return { id: 'person', name: 'person', kind: 'session', scopes: SCOPES, isBound: false }
 }

@@ -29,11 +29,12 @@ export function mcpRoute(
     })
   }
   api.all('/mcp', requireScope('run'), async context => {
-    const { id = '' } = context.get('caller') ?? {}
-    const door = doors.get(id) ?? open(mayApprove(context))
-    doors.set(id, door)
+    // By what the caller may do now: a session that was opened with more does not go on with it.
+    const key = `${context.get('caller')?.id} ${mayApprove(context)}`
+    const door = doors.get(key) ?? open(mayApprove(context))
+    doors.set(key, door)
     // One that could not be opened is opened again by the next request.
-    door.catch(() => doors.delete(id))
+    door.catch(() => doors.delete(key))
     return (await door).handle(context.req.raw)
   })
   return {

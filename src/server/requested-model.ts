@@ -15,9 +15,9 @@ export async function requestedModel<Name extends string | undefined>(
 ): Promise<Name> {
   if (!name?.startsWith(REHEARSAL)) return name
   const path = resolve(cwd, name.slice(REHEARSAL.length))
+  const { decision, reasons } = await explain({ tool: 'read_file', input: { path } })
   if (!isInside(realPathOf(path), workspace))
     throw new ToolError('forbidden', 'A rehearsal that a request names lies in the workspace.')
-  const { decision, reasons } = await explain({ tool: 'read_file', input: { path } })
   if (decision === 'allow') return name
   throw new ToolError('forbidden', reasons[0] ?? 'The rules do not let this file be read.')
 }

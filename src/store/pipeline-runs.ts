@@ -56,6 +56,8 @@ const schema = z.object({
   rehearse: z.boolean().optional(),
   /** A server began it, and goes on with it after a crash: nobody else would. */
   isServers: z.boolean().optional(),
+  /** Who asked the server for it: no other caller makes it go on. */
+  startedBy: z.string().optional(),
   /** Every run of a panel or pipeline that it has begun, also in earlier tries and rounds. */
   runs: z.array(z.string()).default([]),
   progress: z.object({

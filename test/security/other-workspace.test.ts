@@ -1,10 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeToken, openTokens } from '../../src/server/auth/tokens.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NO_USAGE } from '../../src/agents/model.ts'
+import { makeToken, openTokens, SCOPES } from '../../src/server/auth/tokens.ts'
 import { findAgentById, insertAgent } from '../../src/store/tables/agents.ts'
 import { providerRow } from '../../src/store/tables/llm-providers.ts'
+import { insertOrchestration } from '../../src/store/tables/orchestration-runs.ts'
+import { enqueueRun } from '../../src/store/tables/run-queue.ts'
+import { insertUsage } from '../../src/store/tables/usage.ts'
 import { workflowOf } from '../../src/store/tables/workflows.ts'
 import { openTestApp, type TestApp } from '../support/app.ts'
 import { createSandboxed } from '../support/kogu.ts'
@@ -86,4 +91,82 @@ test('the server of another workspace does not know a token that is for one', as
     return (await app.api.request('http://127.0.0.1:4000/api/tools', { headers })).status
   }
   expect([await ask(own), await ask(all), await ask(foreign)]).toEqual([200, 200, 401])
+})
+
+describe('a token of one workspace that may do everything', () => {
+  const bound = (): string => {
+    const { workspace } = app.machine.runtime
+    const { token, stored } = makeToken('bound', SCOPES, { now: new Date(), workspace })
+    app.store(stored)
+    return token
+  }
+  const ask = async (token: string, request: string, body?: unknown) => {
+    const [method = '', path = ''] = request.split(' ')
+    const headers = {
+      ...{ host: '127.0.0.1:4000', authorization: `Bearer ${token}` },
+      'content-type': 'application/json',
+    }
+    const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const response = await app.api.request(`http://127.0.0.1:4000${path}`, sent)
+    return { status: response.status, text: await response.text() }
+  }
+
+  test('neither sees nor forgets what a person has answered in another', async () => {
+    const { grants } = app.machine.runtime
+    const given = {
+      decision: 'deny',
+      scope: 'permanent',
+      user: 'person',
+      createdAt: new Date().toISOString(),
+      spec: { kind: 'host', host: 'example.com', port: 443, method: 'GET' },
+      workspace: theirs.workspace,
+    } as const
+    await grants.add({ ...given, id: 'g-theirs' })
+    await grants.add({ ...given, id: 'g-all', everywhere: true })
+    const token = bound()
+    const listed = JSON.parse((await ask(token, 'GET /api/grants')).text) as { id: string }[]
+    expect(listed.map(({ id }) => id)).toEqual(['g-all'])
+    expect((await ask(token, 'DELETE /api/grants/g-theirs')).status).toBe(404)
+    expect((await ask(token, 'DELETE /api/grants/g-all')).status).toBe(403)
+    expect((await app.send('DELETE /api/grants/g-theirs')).status).toBe(204)
+    expect(grants.list().map(({ id }) => id)).toEqual(['g-all'])
+  })
+
+  test("does not write the person's own configuration", async () => {
+    const saved = { text: 'mode = "ask"\n', base: null }
+    expect((await ask(bound(), 'PUT /api/config/files/user', saved)).status).toBe(403)
+    expect((await ask(bound(), 'PUT /api/config/files/local', saved)).status).toBe(200)
+  })
+
+  test('gives no answer that holds everywhere', async () => {
+    const { runtime } = app.machine
+    const { call } = await runtime.call({ tool: 'run_command', input: { command: 'make x' }, caller: 'a' })
+    const [question] = await runtime.listQuestions()
+    const { id = '' } = question?.offers.at(-1) ?? {}
+    const answer = { kind: 'permanent', user: 'a', grant: id, scope: 'everywhere' } as const
+    const by = { caller: 'a', mayApprove: true, isBound: true }
+    await expect(runtime.answerQuestion(call, answer, by)).rejects.toMatchObject({ code: 'forbidden' })
+  })
+})
+
+test('usage and orchestrations of another workspace are as if there were none', async () => {
+  const { database } = await app.services()
+  const spec = {
+    task: 'Go.',
+    startedBy: 'them',
+    model: 'p/m',
+    authority: {},
+    limits: { maxTurns: 1 },
+  } as const
+  const place = { ...theirs, workspaceId: randomUUID() }
+  const { id: run, execution } = await enqueueRun(database, { ...place, spec, workflow })
+  const told = { id: randomUUID(), run, execution, provider: 'p', model: 'theirs', costUsd: 1, ms: 1 }
+  await insertUsage(database, { ...told, usage: NO_USAGE })
+  expect((await app.send('GET /api/usage')).json).toEqual([])
+  const id = await insertOrchestration(database, { agent, run, execution, mode: 'approval' })
+  const look = async (wanted: string) => {
+    const { json }: { json: { detail: string } } = await app.send(`GET /api/orchestrate/${wanted}`)
+    return json.detail
+  }
+  expect(await look(id)).toBe(await look(randomUUID()))
 })

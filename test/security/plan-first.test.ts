@@ -1,13 +1,17 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openTestApp, type TestApp } from '../support/app.ts'
+import { type MockVendor, startMockVendor } from '../support/mock-vendor.ts'
 
 // With `[defaults] orchestration = "approval"` a person sees the plan of every run first, whichever way it is started.
 
 let app: TestApp
 let agent: string
+let vendor: MockVendor
 beforeAll(async () => {
-  app = await openTestApp({ database: true, config: '[defaults]\norchestration = "approval"\n' })
+  vendor = await startMockVendor()
+  const local = `[providers.local]\nkind = "openai-compatible"\nbase_url = "${vendor.url}/v1"\n`
+  app = await openTestApp({ database: true, config: `${local}[defaults]\norchestration = "approval"\n` })
   app.machine.write(
     'looks.toml',
     '[[answer]]\n[[answer.call]]\ntool = "read_file"\ninput = { path = "looks.toml" }\n[[answer]]\ntext = "Seen."\n',
@@ -20,7 +24,10 @@ beforeAll(async () => {
   const tools = [{ tool_name: 'read_file', is_enabled: true }]
   await app.send('POST /api/tools/config', { agent_id: agent, tools })
 }, 60_000)
-afterAll(() => app.close())
+afterAll(async () => {
+  await app.close()
+  await vendor.close()
+})
 
 const wish = () => ({ agent_id: agent, input: 'Look.' })
 
@@ -31,6 +38,31 @@ test('a token that may only run leaves out no plan over HTTP', async () => {
   expect([automatic.status, executed.status]).toEqual([403, 403])
   // Without tools there is nothing to plan.
   expect((await app.send('POST /api/execute', wish(), 'run')).status).toBe(200)
+})
+
+test('what is said while the first answer comes does not let the next one go past the plan', async () => {
+  const run: { id?: string } = {}
+  vendor.play(
+    async () => {
+      await vi.waitFor(() => expect(run.id).toBeDefined())
+      await app.send(`POST /api/runs/${run.id}/say`, { text: 'Go on.' }, 'run')
+      return { text: 'I have thought.' }
+    },
+    { calls: [{ name: 'read_file', input: { path: 'looks.toml' } }] },
+    { text: 'Done.' },
+  )
+  const begun: { json: { id: string } } = await app.send(
+    'POST /api/runs',
+    { task: 'x', model: 'local/m' },
+    'run',
+  )
+  run.id = begun.json.id
+  const { hub } = await app.services()
+  const look = async (): Promise<{ stop_reason: string; calls_made: unknown[] }> =>
+    (await app.send(`GET /api/runs/${begun.json.id}`)).json
+  const isOver = async () => ['awaiting_plan', 'end_turn'].includes((await look()).stop_reason)
+  while (!(await isOver())) await hub.wait(hub.newest, AbortSignal.timeout(200))
+  expect(await look()).toMatchObject({ stop_reason: 'awaiting_plan', calls_made: [] })
 })
 
 interface PipelineRun {

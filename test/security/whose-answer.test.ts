@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { makeToken } from '../../src/server/auth/tokens.ts'
+import { findRun } from '../../src/store/tables/workflow-runs.ts'
 import { openTestApp, type TestApp } from '../support/app.ts'
 
 // Who may answer a question, and for whom an answer counts. Every caller here has a token that may `run`, and tries to be
@@ -64,6 +66,11 @@ async function connect(era: 'legacy' | 'auto', token: string): Promise<{ client:
   return { client, asked }
 }
 
+/** What it began. */
+async function started(answer: Promise<Response>): Promise<{ id: string }> {
+  return (await answer).json() as Promise<{ id: string }>
+}
+
 const isThere = (path: string): boolean => existsSync(join(app.machine.workspace, path))
 
 async function questionAbout(path: string): Promise<Question> {
@@ -94,6 +101,17 @@ describe.each(['legacy', 'auto'] as const)('an MCP client of the %s era that can
     expect([asked.length, isThere(path)]).toEqual([1, true])
     await client.close()
   })
+})
+
+test('an MCP session that was opened with approve does not answer when its token has lost it', async () => {
+  const { token, stored } = makeToken('test', ['run', 'approve'], { now: new Date() })
+  app.store(stored)
+  const { client, asked } = await connect('legacy', token)
+  app.store({ ...stored, scopes: ['run'] })
+  const call = { name: 'write_file', arguments: { path: 'narrowed.txt', content: 'x' } }
+  await expect(client.callTool(call)).rejects.toThrow('Session not found')
+  expect([asked.length, isThere('narrowed.txt')]).toEqual([0, false])
+  await client.close()
 })
 
 test('an answer of somebody who may not approve is refused where answers enter, a changed call too', async () => {
@@ -168,5 +186,32 @@ describe('the id of a run', () => {
     await until('completed')
     expect(isThere('doc/agent.md')).toBe(true)
     expect(worker).toBeDefined()
+  })
+
+  test('lets no other caller make a run go on that a person has stopped', async () => {
+    const [owner, other] = [app.token('read', 'run'), app.token('read', 'run')]
+    const model = `rehearsal:${join(app.machine.workspace, 'writes.toml')}`
+    const { id } = await started(post(owner, '/api/runs', { task: 'Write.', model }))
+    await post(other, `/api/runs/${id}/stop`, {})
+    const { database } = await app.services()
+    const stopped = async () => (await findRun(database, id))?.status === 'cancelled'
+    await vi.waitFor(async () => expect(await stopped()).toBe(true), { timeout: 30_000 })
+    expect((await post(other, `/api/runs/${id}/resume`, {})).status).toBe(403)
+    expect((await post(owner, `/api/runs/${id}/resume`, {})).status).toBe(202)
+    await post(owner, `/api/runs/${id}/stop`, {})
+  })
+
+  test('of a pipeline lets no other caller make it go on, or take its steps as done', async () => {
+    const [owner, other] = [app.token('read', 'run'), app.token('read', 'run')]
+    app.machine.write(
+      '.kogu/pipelines/waits.toml',
+      'name = "waits"\n[[step]]\nid = "a"\ngate = "approval"\ntext = "x"\n',
+    )
+    const seen: { json: { whole: { hash: string } } } = await app.send('GET /api/pipelines/waits')
+    await app.send('POST /api/pipelines/waits/trust', { hash: seen.json.whole.hash })
+    const { id } = await started(post(owner, '/api/pipelines/waits/run', {}))
+    const resume = async (token: string) =>
+      (await post(token, `/api/pipeline-runs/${id}/resume`, { skip: ['a'] })).status
+    expect([await resume(other), await resume(owner)]).toEqual([403, 202])
   })
 })

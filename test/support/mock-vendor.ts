@@ -32,22 +32,24 @@ export interface VendorRequest {
 export interface MockVendor {
   readonly url: string
   readonly requests: VendorRequest[]
-  /** Answers in order; the last one is repeated. A function looks at the request first. */
-  play(...answers: (VendorAnswer | ((request: VendorRequest) => VendorAnswer))[]): void
+  /** Answers in order; the last one is repeated. A function looks at the request first, and may take its time. */
+  play(...answers: Played[]): void
   close(): Promise<void>
 }
+
+type Played = VendorAnswer | ((request: VendorRequest) => VendorAnswer | Promise<VendorAnswer>)
 
 export const USAGE = { input: 100, cached: 40, cacheWrite: 10, output: 20, reasoning: 5 }
 
 export async function startMockVendor(): Promise<MockVendor> {
   const requests: VendorRequest[] = []
-  let answers: (VendorAnswer | ((request: VendorRequest) => VendorAnswer))[] = [{ text: 'Hello.' }]
+  let answers: Played[] = [{ text: 'Hello.' }]
   const server: Server = createServer((request, response) => {
-    void readBody(request).then(text => {
+    void readBody(request).then(async text => {
       const asked = { path: request.url ?? '', headers: request.headers, body: JSON.parse(text) }
       requests.push(asked)
       const next = answers.length > 1 ? answers.shift() : answers[0]
-      answer(asked, typeof next === 'function' ? next(asked) : (next ?? {}), response)
+      answer(asked, typeof next === 'function' ? await next(asked) : (next ?? {}), response)
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -3,6 +3,7 @@ import { ToolError } from '../../core/errors.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { type DoorContext, refuseBound } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 
 type LifeCycle = NonNullable<Runtime['dynamic']>
@@ -134,7 +135,8 @@ function steerRoutes(api: Api, runtime: Runtime): void {
       }),
       async context => {
         const { name } = context.req.valid('param')
-        const life = requireLooked(runtime, name, context.req.valid('json').hash)
+        const life = requireLooked(runtime, context, { name, hash: context.req.valid('json').hash })
+        if (verb === 'promote') refuseBound(context)
         await act(life, name)
         return answer(context, await toDetail(runtime, life.find(name)))
       },
@@ -196,7 +198,7 @@ function editRoutes(api: Api, runtime: Runtime): void {
     }),
     async context => {
       const { code, description, hash } = context.req.valid('json')
-      const life = requireLooked(runtime, context.req.valid('param').name, hash)
+      const life = requireLooked(runtime, context, { name: context.req.valid('param').name, hash })
       const wanted = {
         ...(code === undefined ? {} : { code }),
         ...(description === undefined ? {} : { description }),
@@ -231,9 +233,15 @@ function requireLife({ dynamic }: Runtime): LifeCycle {
 }
 
 /** Models make new versions at any time: what a person decides is about the one that they have seen. */
-function requireLooked(runtime: Runtime, name: string, hash: string): LifeCycle {
+function requireLooked(
+  runtime: Runtime,
+  context: DoorContext,
+  { name, hash }: { name: string; hash: string },
+): LifeCycle {
   const life = requireLife(runtime)
-  if (life.find(name).hash === hash) return life
+  const found = life.find(name)
+  if (found.scope === 'user') refuseBound(context)
+  if (found.hash === hash) return life
   throw new HttpProblem(409, 'stale', `The tool '${name}' has changed since it was reviewed.`)
 }
 

@@ -11,13 +11,14 @@ import {
   type Orchestration,
 } from '../../store/tables/orchestration-runs.ts'
 import { enqueueRun } from '../../store/tables/run-queue.ts'
+import { findRun } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, pageQuery, route, z } from '../api.ts'
 import { awaitRun } from '../await-run.ts'
 import { callerName, mayApprove } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { executionShape, orchestrationShape, showOrchestration } from '../show-run.ts'
-import { type RunParts, requireRun } from './runs.ts'
+import type { RunParts } from './runs.ts'
 
 const params = z.object({ id: z.uuid() })
 const ask = { agent_id: z.uuid(), input: z.string().min(1) }
@@ -262,7 +263,9 @@ function planRoutes(api: Api, { services }: RunParts): void {
 
 async function requireOrchestration(opened: Services, id: string): Promise<Orchestration> {
   const found = await findOrchestration(opened.database, id)
-  if (found === undefined) throw new HttpProblem(404, 'not_found', 'There is no such orchestration.')
-  await requireRun(opened, found.run)
+  const run = found && (await findRun(opened.database, found.run, opened.runs.place))
+  // One of another workspace is as if there were none.
+  if (found === undefined || run === undefined)
+    throw new HttpProblem(404, 'not_found', 'There is no such orchestration.')
   return found
 }

@@ -9,7 +9,7 @@ import {
 } from '../../pipelines/pipelines.ts'
 import { pipelineRunsOf, type SavedPipelineRun } from '../../store/pipeline-runs.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
-import { doorUser, mayApprove } from '../door.ts'
+import { callerName, doorUser, mayApprove, refuseForeign } from '../door.ts'
 import type { PipelineWorker } from '../pipeline-worker.ts'
 import { HttpProblem } from '../problem.ts'
 import { requestedModel } from '../requested-model.ts'
@@ -144,7 +144,7 @@ function startRoutes(api: Api, parts: Parts): void {
       const model = await requestedModel(parts.runtime, named)
       const opened = await services(parts)
       const { name: wanted } = context.req.valid('param')
-      const how = { rehearse, model, isServers: true }
+      const how = { rehearse, model, isServers: true, startedBy: callerName(context) }
       if (wish !== undefined) refuseUnnamed(repeatsOf(parts, plan(parts, wanted, wish)), wish.repeats)
       const run =
         wish === undefined
@@ -185,6 +185,7 @@ function steerRoutes(api: Api, parts: Parts): void {
       if (wanted.approve.length > 0 && !mayApprove(context))
         throw new HttpProblem(403, 'forbidden', "This token does not have the scope 'approve'.")
       const run = requirePipelineRun(pipelineRunsOf(parts.runtime.places), context.req.valid('param').id)
+      refuseForeign(context, run.startedBy)
       if (run.status === 'completed' || run.status === 'failed')
         throw new HttpProblem(409, 'conflict', `This run has ${run.status}.`)
       pipelines.begin(run, { ...wanted, by: doorUser(context) })

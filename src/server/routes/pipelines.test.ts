@@ -152,6 +152,8 @@ test('a schedule is made, shows its next times, pauses, goes on and is taken awa
   const times = { cron: '@hourly', timezone: 'UTC', count: 3 }
   const next: { json: { times: string[] } } = await app.send('POST /api/schedules/next-times', times)
   expect(next.json.times).toHaveLength(3)
+  const nowhere = await app.send('POST /api/schedules/next-times', { ...times, timezone: '../UTC' })
+  expect(nowhere.status).toBe(400)
   expect((await app.send(`DELETE /api/schedules/${id}`, undefined, 'run')).status).toBe(403)
   expect((await app.send(`DELETE /api/schedules/${id}`)).status).toBe(204)
   expect((await app.send('GET /api/schedules')).json).toEqual([])

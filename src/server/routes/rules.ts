@@ -2,13 +2,14 @@ import { agentAuthority } from '../../agents/agent-authority.ts'
 import { ConfigError } from '../../config/config-error.ts'
 import type { Environment } from '../../config/environment.ts'
 import type { LoadedConfig } from '../../config/load.ts'
-import { describeGrant } from '../../permissions/grants.ts'
+import { describeGrant, type Grant } from '../../permissions/grants.ts'
 import { dryRun } from '../../permissions/rules/dry-run.ts'
 import { lintRules } from '../../permissions/rules/lint.ts'
 import type { Runtime } from '../../runtime.ts'
 import { readCalls } from '../../store/audit/calls.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { configPath, describeDraft, openWithText } from '../config-files.ts'
+import { type DoorContext, doorUser, refuseBound } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 
 const LAYERS = ['user', 'project', 'local'] as const
@@ -195,6 +196,13 @@ function withoutOrigin({ origin: _origin, ...rest }: object & { origin?: unknown
 }
 
 function grantRoutes(api: Api, { runtime }: RuleParts): void {
+  /** One file has those of all workspaces. A token of one sees what holds there. */
+  const known = (context: DoorContext): readonly Grant[] => {
+    const { isBound } = doorUser(context)
+    const holdsHere = ({ workspace, everywhere }: Grant): boolean =>
+      everywhere === true || workspace === runtime.workspace
+    return runtime.grants.list().filter(given => !isBound || holdsHere(given))
+  }
   api.openapi(
     route('read', {
       method: 'get',
@@ -203,7 +211,7 @@ function grantRoutes(api: Api, { runtime }: RuleParts): void {
       responses: { 200: json(z.array(grant), 'The grants') },
     }),
     context => {
-      const grants = runtime.grants.list().map(given => ({
+      const grants = known(context).map(given => ({
         ...{ id: given.id, decision: given.decision, covers: describeGrant(given.spec) },
         ...{ workspace: given.workspace, user: given.user, scope: given.scope },
         ...{ run: given.run ?? null, agent: given.agent ?? null, tool: given.tool?.name ?? null },
@@ -223,7 +231,9 @@ function grantRoutes(api: Api, { runtime }: RuleParts): void {
     }),
     async context => {
       const { id } = context.req.valid('param')
-      if (!(await runtime.grants.remove(id)))
+      const found = known(context).find(given => given.id === id)
+      if (found?.everywhere === true) refuseBound(context)
+      if (found === undefined || !(await runtime.grants.remove(id)))
         throw new HttpProblem(404, 'not_found', 'There is no such grant.')
       runtime.note('grant-revoked', { grant: id })
       return context.body(null, 204)

@@ -345,9 +345,11 @@ describe('an orchestration', () => {
 
 test('the rest of the workspace is there: workflows, vendors, usage, the person, figures', async () => {
   expect((await app.send('GET /api/workflows')).json).toMatchObject([{ name: app.machine.workspace }])
-  expect((await app.send('GET /api/llm-providers')).json).toEqual(
-    expect.arrayContaining([expect.objectContaining({ name: 'anthropic' })]),
-  )
+  const { database } = await app.services()
+  await database.query(`UPDATE llm_providers SET api_base_url = 'https://u:pass-word-1@127.0.0.1/'`)
+  const vendors = await app.send('GET /api/llm-providers')
+  expect(vendors.json).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'anthropic' })]))
+  expect(JSON.stringify(vendors.json)).not.toContain('pass-word-1')
   expect((await app.send('GET /api/usage?by=agent')).status).toBe(200)
   expect((await app.send('GET /api/usage/summary')).json).toMatchObject({
     budget: { day: { limit_usd: null } },

@@ -14,7 +14,7 @@ import { enqueueSafely, extendRun, requeueRun } from '../../store/tables/run-que
 import { listToolExecutions } from '../../store/tables/tool-executions.ts'
 import { findRun, listRuns, requestRun } from '../../store/tables/workflow-runs.ts'
 import { type Api, answer, body, json, pageQuery, route, withoutUndefined, z } from '../api.ts'
-import { callerName, mayApprove } from '../door.ts'
+import { callerName, type DoorContext, mayApprove, refuseForeign } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 import { requestedModel } from '../requested-model.ts'
 import type { Services } from '../services.ts'
@@ -86,7 +86,7 @@ function startRoute(api: Api, { runtime, loaded, services }: RunParts): void {
       )
       const key = context.req.valid('header')['idempotency-key']
       const run = await beginRun(opened, spec, key && idOfKey(opened, callerName(context), key))
-      if (run.spec.task !== spec.task)
+      if (key !== undefined && run.spec.task !== spec.task)
         throw new HttpProblem(409, 'conflict', 'This Idempotency-Key was used for another run.')
       return context.json(showRun(run), 202)
     },
@@ -257,7 +257,7 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
   const steer = (
     path: string,
     summary: string,
-    act: (opened: Services, run: RunRecord) => Promise<unknown>,
+    act: (opened: Services, run: RunRecord, context: DoorContext) => Promise<unknown>,
     scope: 'run' | 'approve' = 'run',
   ): void => {
     api.openapi(
@@ -271,7 +271,7 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
       async context => {
         const opened = await services()
         const run = await requireRun(opened, context.req.valid('param').id)
-        await act(opened, run)
+        await act(opened, run, context)
         return context.json(showRun(await requireRun(opened, run.id)), 202)
       },
     )
@@ -291,7 +291,8 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
   }
   // Whoever may only start runs does not answer the question that `on_limit = "ask"` puts to a person.
   steer('/api/runs/{id}/extend', 'Let a run at a limit go on with twice its limits', extend, 'approve')
-  steer('/api/runs/{id}/resume', 'Resume a run', async ({ database }, run) => {
+  steer('/api/runs/{id}/resume', 'Resume a run', async ({ database }, run, context) => {
+    refuseForeign(context, run.spec.startedBy)
     if (await requeueRun(database, run.id)) return
     throw new HttpProblem(409, 'conflict', 'It waits for a worker or is being worked on already.')
   })
@@ -309,11 +310,7 @@ function steerRoutes(api: Api, { runtime, services }: RunParts): void {
     async context => {
       const opened = await services()
       const run = await requireRun(opened, context.req.valid('param').id)
-      // What is said to an agent can make it use the answers that were given to its run.
-      if (run.spec.startedBy !== callerName(context) && !mayApprove(context))
-        throw new HttpProblem(403, 'forbidden', 'Another caller has started this run.', {
-          hint: "Saying something to it needs the scope 'approve'.",
-        })
+      refuseForeign(context, run.spec.startedBy)
       const { text, execution_id } = context.req.valid('json')
       await say(opened.database, run, text, execution_id)
       return context.json(showRun(await requireRun(opened, run.id)), 202)

@@ -12,7 +12,7 @@ import type { Runtime } from '../../runtime.ts'
 import { readText, replaceText } from '../../store/saved-text.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { configPath, problemsOfText } from '../config-files.ts'
-import { callerName, mayApprove } from '../door.ts'
+import { callerName, mayApprove, refuseBound } from '../door.ts'
 import type { ConfigFollower } from '../follow-config.ts'
 import { HttpProblem } from '../problem.ts'
 
@@ -174,6 +174,7 @@ function fileRoutes(api: Api, parts: SettingsParts): void {
         throw new HttpProblem(403, 'forbidden', "This token does not have the scope 'approve'.")
       const { text, base } = context.req.valid('json')
       const before = look(context.req.valid('param').layer)
+      if (before.layer === 'user') refuseBound(context)
       const [problem] = await problemsOfText(parts, text, before.layer)
       if (problem !== undefined) throw new HttpProblem(400, 'invalid_input', problem)
       replaceText(before.path, text, base)

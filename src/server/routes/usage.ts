@@ -55,7 +55,7 @@ function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
     route('read', {
       method: 'get',
       path: '/api/usage',
-      summary: 'Tokens and money of this database, summed up',
+      summary: 'Tokens and money of this workspace, summed up',
       request: {
         query: span.pick({ since: true }).extend({ by: z.enum([...by.options, 'day']).default('model') }),
       },
@@ -63,8 +63,9 @@ function sumRoutes(api: Api, { services, loaded, now }: UsageParts): void {
     }),
     async context => {
       const { by: group, ...wanted } = context.req.valid('query')
-      const { database } = await services()
-      return answer(context, await sumUsage(database, { by: group, ...toSpan(wanted), zone: localZone() }))
+      const { database, runs } = await services()
+      const about = { by: group, ...toSpan(wanted), zone: localZone(), place: runs.place }
+      return answer(context, await sumUsage(database, about))
     },
   )
   api.openapi(

@@ -83,7 +83,7 @@ function workflowRoutes(api: Api, { services }: RunParts): void {
   )
 }
 
-function providerRoutes(api: Api, { services }: RunParts): void {
+function providerRoutes(api: Api, { services, runtime }: RunParts): void {
   api.openapi(
     route('read', {
       method: 'get',
@@ -115,7 +115,8 @@ function providerRoutes(api: Api, { services }: RunParts): void {
           id,
           name,
           display_name: displayName,
-          api_base_url: known?.vendor.baseUrl ?? baseUrl,
+          // An address can hold a password or a key.
+          api_base_url: runtime.redact(known?.vendor.baseUrl ?? baseUrl),
           is_enabled: enabled,
           models: [...(known?.models ?? [])],
           key: known?.vendor.keyPlace ?? null,

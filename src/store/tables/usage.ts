@@ -80,15 +80,16 @@ const SUMS = `count(*)::int AS requests, coalesce(sum(input_tokens), 0)::float8 
 const TIMES = `percentile_disc(0.5) WITHIN GROUP (ORDER BY u.duration_ms) AS "p50Ms",
   percentile_disc(0.95) WITHIN GROUP (ORDER BY u.duration_ms) AS "p95Ms"`
 
+/** Of all workspaces of the database, or of one. */
 export async function sumUsage(
   { query }: Queries,
-  { by, since, zone }: { by: UsageGroup; since: Date; zone: string },
+  { by, since, zone, place }: { by: UsageGroup; since: Date; zone: string; place?: RunPlace },
 ): Promise<UsageSum[]> {
   return query<UsageSum>(
     `WITH zone AS (SELECT $2::text AS name) SELECT coalesce(${KEYS[by]}, '(deleted)') AS key, ${SUMS}
      FROM usage u LEFT JOIN workflow_runs r ON r.id = u.workflow_run_id
-     WHERE u.at >= $1 GROUP BY 1 ORDER BY 1`,
-    [since, zone],
+     WHERE u.at >= $1 AND ($3::text IS NULL OR ${ofPlace('r', '$3', '$4')}) GROUP BY 1 ORDER BY 1`,
+    [since, zone, place?.workspace ?? null, place?.workspaceId ?? null],
   )
 }
 
