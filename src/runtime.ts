@@ -27,6 +27,7 @@ import type { McpAdmin } from './providers/mcp/admin.ts'
 import type { ReviewBoard } from './review/board.ts'
 import type { RecoveredOverlay } from './sandbox/layer/overlay-commit.ts'
 import { findAbandonedRuns, removeRunFolder } from './sandbox/layer/run-folder.ts'
+import { sweepJournals } from './store/journals-folder.ts'
 import { markState, setForeignAside } from './store/own-state.ts'
 import type { Places } from './store/places.ts'
 import { createWaitingCalls, type WaitingCalls } from './waiting-calls.ts'
@@ -287,6 +288,7 @@ function createRowCheck(): () => boolean {
 async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences = setForeignAside(places, calls.workspace)
   for (const id of findAbandonedRuns(places.temporary)) endRun(places, id)
+  sweepJournals(places.journals, calls.clock.now())
   for (const folder of [places.audit, places.locks, places.waiting, places.temporary]) sweepLocks(folder)
   if (existsSync(places.overlays)) {
     const { recoverOverlays } = await import('./sandbox/layer/overlay-commit.ts')

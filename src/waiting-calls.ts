@@ -15,7 +15,7 @@ import { partsOf } from './core/diff-parts.ts'
 import { endExpired } from './core/end-question.ts'
 import { ToolError } from './core/errors.ts'
 import { fileState } from './core/file-state.ts'
-import { refuseCallOfRun, refuseStepOfPipeline } from './core/gate.ts'
+import { refuseCallOfRun, refuseStep } from './core/gate.ts'
 import { aboutChanges } from './core/keep-changes.ts'
 import { recordAnswer } from './core/obtain-approval.ts'
 import type { createOpenRuns } from './core/open-runs.ts'
@@ -103,20 +103,30 @@ export function createWaitingCalls(
       throw new ToolError('conflict', `The question ${question.id} was answered by ${answer.user}.`)
     return stored
   }
-  const toCall = async (stored: StoredQuestion, { signal, ...options }: CallOptions): Promise<Call> => ({
-    id: stored.question.callId,
-    tool: stored.question.tool.name,
-    input: stored.question.input,
-    caller: stored.caller,
-    run: await runs.resume(stored.lineage, stored.run),
-    cwd: stored.cwd,
-    signal: signal ?? new AbortController().signal,
-    ...options,
-  })
+  const makeAgain = async (
+    { lineage, run, ...call }: NonNullable<StoredQuestion['outer']> & Pick<Call, 'isPart'>,
+    { signal = new AbortController().signal, ...options }: CallOptions,
+  ): Promise<Call> => ({ ...call, run: await runs.resume(lineage, run), signal, ...options })
+  const toCall = (
+    { question, caller, cwd, lineage, run, isPart }: StoredQuestion,
+    options: CallOptions,
+  ): Promise<Call> => {
+    const { callId: id, tool, input } = question
+    const part = isPart === undefined ? {} : { isPart }
+    return makeAgain({ id, tool: tool.name, input, caller, cwd, lineage, run, ...part }, options)
+  }
+  /** The call that goes on with the answer: the one that asked, or the one that it is a part of. */
+  const toContinued = async (stored: StoredQuestion, options: CallOptions): Promise<Call> =>
+    stored.outer === undefined
+      ? { ...(await toCall(stored, options)), continues: stored }
+      : { ...(await makeAgain(stored.outer, options)), isResumed: true }
   /** Judged again, because only what still is offered can be remembered. */
   const lookAt = async (id: string): Promise<Looked | undefined> => {
     const stored = await find(id)
-    if (stored.question.subject.kind === 'gate') return undefined
+    const { kind, name, fingerprint } = { ...stored.question.subject, ...stored.question.tool }
+    // A tool that only code inside of another one has cannot be judged here.
+    const isKnown = calls.registry.candidates(name).some(entry => entry.fingerprint === fingerprint)
+    if (kind === 'gate' || (stored.outer !== undefined && !isKnown)) return undefined
     const { subject, access, offers } = stored.question
     const line = await explainCall(calls, await toCall(stored, {}))
     const request =
@@ -187,10 +197,10 @@ export function createWaitingCalls(
     },
     async continueCall(id, { by, ...options } = {}) {
       const stored = await find(id)
-      if (by?.mayApprove === false && by.caller !== stored.caller)
+      if (by?.mayApprove === false && by.caller !== (stored.outer ?? stored).caller)
         throw new ToolError('forbidden', 'Another caller made this call, so only that one can continue it.')
       refuseCallOfRun(stored)
-      return callTool(calls, { ...(await toCall(stored, options)), continues: stored })
+      return callTool(calls, await toContinued(stored, options))
     },
     async tryWaiting(id, signal) {
       const stored = await findOpen(id)
@@ -218,7 +228,7 @@ export function createWaitingCalls(
     },
     async callInstead(id, changed, options = {}) {
       const stored = await findOpen(id)
-      refuseStepOfPipeline(stored)
+      refuseStep(stored)
       requireSame(stored, changed)
       const [other] = await changedFiles(stored)
       if (other !== undefined)

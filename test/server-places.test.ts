@@ -27,7 +27,7 @@ beforeAll(async () => {
   const of = { run: run.id, execution: run.execution }
   orchestration = await insertOrchestration(database, { ...of, agent: null, mode: 'approval' })
   await insertApprovals(database, { ...of, lifetimeMs: 60_000 }, [
-    { question: 'q-00000001', call: 'call_1', tool: 'write_file', input: {} },
+    { question: 'q-00000001', made: 'call_1', call: 'call_1', tool: 'write_file', input: {} },
   ])
   const usage = { input: 1, cached: 0, cacheWrite: 0, output: 1, reasoning: 0 }
   const made = { id: randomUUID(), provider: 'rehearsal', model: 'x', costUsd: 1, ms: 1, usage }

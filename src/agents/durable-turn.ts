@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { CallFinished } from '../core/audit.ts'
-import type { CallResult, Prepared } from '../core/call.ts'
+import type { CallResult } from '../core/call.ts'
 import { ToolError } from '../core/errors.ts'
+import { actsItself, UNKNOWN_EFFECT } from '../core/inner-calls.ts'
 import { spendMoney } from '../core/run.ts'
 import { isTaken, roomForAnswer, type Spent } from './limits.ts'
 import {
@@ -45,6 +46,8 @@ interface SavedWith {
   readonly taken?: readonly string[]
   readonly usage?: { readonly usage: Usage; readonly costUsd: number | null; readonly ms: number }
   readonly calls?: readonly ExecutedCall[]
+  /** How calls ended that were made inside of those. */
+  readonly inner?: readonly Pick<ExecutedCall, 'id' | 'result'>[]
   /** Questions that the turn waits for. */
   readonly waiting?: readonly WaitingCall[]
 }
@@ -57,6 +60,9 @@ export interface ExecutedCall {
 }
 
 export interface WaitingCall {
+  /** The call of the turn. */
+  readonly made: string
+  /** The call that asks: the same, or one inside of it. */
   readonly call: string
   readonly question: string
   readonly tool: string
@@ -178,7 +184,12 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
   const waiting: (WaitingCall & { use: string })[] = []
   const givenUp = new Set<string>()
   const unclaimed: unknown[] = []
-  const durable = (use: ToolUseBlock) => claimed(store, idOf(use), use, error => unclaimed.push(error))
+  const inner: CallResult[] = []
+  const heard = {
+    failure: (error: unknown) => unclaimed.push(error),
+    inner: (each: CallResult) => inner.push(each),
+  }
+  const durable = (use: ToolUseBlock) => claimed(store, idOf(use), use, heard)
   const parts = { ...context.calls, signal: context.signal, emit: context.emit, durable }
   const open = {
     ...state,
@@ -198,8 +209,8 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
         else if (result.question === undefined) {
           executed.push({ id: idOf(use), input: use.input, result, ambiguous: false })
         } else {
-          const { question, tool } = result
-          waiting.push({ call: idOf(use), question, tool, input: use.input, use: use.id })
+          const { question, tool, part = { call: idOf(use), tool, input: use.input } } = result
+          waiting.push({ ...part, made: idOf(use), question, use: use.id })
         }
       })
       return results
@@ -218,7 +229,7 @@ async function callsStep(context: TurnContext, fresh: boolean): Promise<void> {
     ({ result, waitMs: _, ...outcome }): Outcome => ({ ...outcome, result: shorten(result) }),
   )
   const next = waiting.length + givenUp.size > 0 ? { ...state, answered } : afterCalls(state, all)
-  const saved = { calls: executed, waiting }
+  const saved = { calls: executed, inner: inner.map(result => ({ id: result.call, result })), waiting }
   await context.purse.inTurn(() => store.save(withTime(next, started, waitedMs), saved).finally(release))
 }
 
@@ -273,38 +284,43 @@ function callId(run: string, turn: number, index: number): string {
   return `call_${run}.${turn}.${index + 1}`
 }
 
+/**
+ * Claims what a call is about to do, and what each call inside of it is. The claim of a call that makes others comes with its
+ * result: until then their journal says what was done.
+ */
 function claimed(
   store: TurnStore,
   call: string,
   use: ToolUseBlock,
-  onFailure: (error: unknown) => void,
+  heard: { failure(error: unknown): void; inner(result: CallResult): void },
 ): Pick<AgentCall, 'id' | 'beforeRun' | 'afterRun'> {
-  const held = { claim: false }
+  const held = new Set<string>()
+  let hasInner = false
+  const claim = async (id: string): Promise<boolean> => {
+    const digest = hash('sha256', JSON.stringify([use.name, use.input]))
+    const isOurs = await store.claim({ call: id, tool: use.name, digest })
+    if (isOurs) held.add(id)
+    return isOurs
+  }
   return {
     id: call,
-    async beforeRun(prepared) {
-      if (held.claim || onlyReads(prepared)) return
-      const digest = hash('sha256', JSON.stringify([use.name, use.input]))
-      held.claim = await store.claim({ call, tool: use.name, digest }).catch(error => {
-        onFailure(error)
+    async beforeRun(prepared, id = call) {
+      if (held.has(id) || !actsItself(prepared)) return
+      const isOurs = await claim(id).catch(error => {
+        heard.failure(error)
         throw error
       })
-      if (!held.claim)
+      if (!isOurs)
         throw new ToolError('conflict', 'Another process has taken over this run; nothing was done.')
     },
     async afterRun(result) {
-      if (held.claim) await store.finish(call, result)
+      const isInner = result.call !== call
+      hasInner ||= isInner
+      if (isInner) heard.inner(result)
+      else if (hasInner && !held.has(call)) await claim(call)
+      if (held.has(result.call)) await store.finish(result.call, result)
     },
   }
-}
-
-/**
- * Reading twice does no harm; everything else is claimed. A contained command only reads until its changes are to be kept,
- * and then this is asked about those.
- */
-function onlyReads({ judgement, request, changes }: Prepared): boolean {
-  const writes = request.access.some(({ kind }) => kind === 'file_write' || kind === 'file_delete')
-  return judgement.risk === 'low' && !writes && changes === undefined
 }
 
 /** What the model is told about a call whose result went down with its process. */
@@ -330,8 +346,7 @@ function lostResult(call: string, use: ToolUseBlock, ended: RecordedEnd | undefi
   }
 }
 
-const UNKNOWN =
-  'Kogu was interrupted while this call ran. It may or may not have taken effect, and it was not repeated.'
+const UNKNOWN = `Kogu was interrupted while this call ran. ${UNKNOWN_EFFECT}`
 
 function describeEnd({ ok, error, effects, ended }: RecordedEnd): string {
   const succeeded = ended === undefined ? 'It succeeded.' : `The command ${ended}.`

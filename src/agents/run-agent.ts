@@ -135,8 +135,8 @@ export async function callAndTell(uses: readonly ToolUseBlock[], parts: CallPart
         caller: 'agent',
         signal,
         ...durable,
-        async beforeRun(prepared) {
-          await durable?.beforeRun?.(prepared)
+        async beforeRun(prepared, inner) {
+          await durable?.beforeRun?.(prepared, inner)
           // It comes here again for what it changes later.
           if (!isStarted) emit({ type: 'call.started', call: use.id, tool: use.name })
           isStarted = true

@@ -43,6 +43,7 @@ export function describeQuestion(question: Question, body: Pages, output: Output
   return [
     output.signs.line,
     `Approval   ${risk}   ${toLine(tool.name)}`,
+    ...partOf(question).map(words => `  ${words}`),
     ...(says === undefined ? [] : [`  The agent says: ${says}`]),
     body.next() ?? '',
     `  in ${toLine(cwd)}`,
@@ -50,6 +51,12 @@ export function describeQuestion(question: Question, body: Pages, output: Output
     ...(decision.notes ?? []).map(note => `  ${toLine(note)}`),
     `  asked by ${toLine(place?.id ?? decision.by)}${where}: ${toLine(decision.reason)}`,
   ].join('\n')
+}
+
+/** Which call makes the one that is asked about, and goes on with the answer. */
+export function partOf({ within = [] }: Question): string[] {
+  const outer = within.map(({ tool, callId }) => `${toLine(tool)} (${toLine(callId)})`)
+  return outer.length === 0 ? [] : [`A part of ${outer.join(' › ')}, which goes on with the answer.`]
 }
 
 function subjectOf(input: Readonly<Record<string, unknown>>): string {

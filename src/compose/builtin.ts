@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from '../config/schema.ts'
-import { type CallRuntime, callTool } from '../core/call.ts'
 import type { Registry } from '../core/registry.ts'
 import type { AnyTool } from '../core/tool.ts'
 import { createPdfReader } from '../sandbox/pdf/read-pdf.ts'
@@ -11,7 +9,7 @@ import { fileTools } from '../tools/all.ts'
 import { backgroundTools } from '../tools/command/background-tools.ts'
 import type { CommandParts } from '../tools/command/parts.ts'
 import { runCommandTool } from '../tools/command/run-command.ts'
-import { type EvaluateParts, selfEvalTool } from '../tools/evaluate/self-eval.ts'
+import { selfEvalTool } from '../tools/evaluate/self-eval.ts'
 import { findToolsTool } from '../tools/find-tools.ts'
 import { gitOpsTool } from '../tools/git/git-ops.ts'
 import { createRipgrep } from '../tools/search/ripgrep.ts'
@@ -27,8 +25,6 @@ export interface BuiltinParts {
   readonly registry: Registry
   /** Of the environment. */
   readonly variables: Readonly<Record<string, string>>
-  /** Made after the tools; a tool that calls another one needs it when it runs. */
-  calls(): CallRuntime | undefined
 }
 
 /** All builtin tools, in the order in which they are shown. */
@@ -43,27 +39,10 @@ export function builtinTools(parts: BuiltinParts): AnyTool[] {
     webFetchTool({ ...web, readPdf }),
     webSearchTool(web, toSearchSettings(config.tools.web_search, braveKey)),
     gitOpsTool(commands),
-    selfEvalTool(evaluateParts(parts)),
+    selfEvalTool({
+      commands: config.tools.self_eval,
+      historyPath: join(parts.places.state, 'evaluations.json'),
+    }),
     findToolsTool(parts.registry),
   ].map(tool => ({ ...tool, isPartOfKogu: true as const }))
-}
-
-function evaluateParts({ config, places, calls }: BuiltinParts): EvaluateParts {
-  return {
-    commands: config.tools.self_eval,
-    historyPath: join(places.state, 'evaluations.json'),
-    async runCommand(input, { run, cwd, signal, progress, beforeRun }) {
-      const runtime = calls()
-      if (runtime === undefined) throw new Error('A tool is called before the runtime is made.')
-      const call = {
-        id: `call_${randomUUID()}`,
-        tool: 'run_command',
-        input,
-        caller: 'self_eval',
-        isPart: true as const,
-      }
-      const claim = beforeRun === undefined ? {} : { beforeRun }
-      return callTool(runtime, { ...call, ...claim, run, cwd, signal, onProgress: progress })
-    },
-  }
 }

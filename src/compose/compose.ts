@@ -30,6 +30,7 @@ import { createSandbox, type Sandbox } from '../sandbox/walls/sandbox.ts'
 import { digestWith } from '../store/audit/input-digest.ts'
 import { openAuditLog } from '../store/audit/log.ts'
 import { openGrantsFile } from '../store/grants-file.ts'
+import { openJournalsFolder } from '../store/journals-folder.ts'
 import { markState } from '../store/own-state.ts'
 import { type Places, placesFor } from '../store/places.ts'
 import { openQuestionsFolder } from '../store/questions-folder.ts'
@@ -102,7 +103,6 @@ export async function compose(options: RuntimeOptions): Promise<{ registry: Regi
       commands,
       config,
       variables: options.environment.variables,
-      calls: () => made.parts?.calls,
     })
     await registry.add(localProvider('builtin', 'Built-in tools', PRIORITY.builtin, builtin))
   }
@@ -317,6 +317,7 @@ async function createParts(
         { ...places, seal },
         () => void prepareState(places, workspace.root, ''),
       ),
+      journals: openJournalsFolder(places.journals, seal),
       questionMs: config.permissions.approval_timeout,
       reviewers: [...reviewers, ...(review?.reviewers ?? [])],
       undoLimits: { fileBytes: config.undo.max_file_size, totalBytes: config.undo.budget },

@@ -5,7 +5,7 @@ import { narrow } from '../core/authority.ts'
 import { type CallRuntime, callTool } from '../core/call.ts'
 import { localProvider, PRIORITY } from '../core/provider.ts'
 import { Registry } from '../core/registry.ts'
-import { createRun } from '../core/run.ts'
+import { createRun, type Run } from '../core/run.ts'
 import { chooseCatalogue } from '../dynamic/catalogue/catalogue.ts'
 import { innerRunId } from '../dynamic/host.ts'
 import type { DynamicParts, InnerCall, PastCall } from '../dynamic/parts.ts'
@@ -132,23 +132,17 @@ function createInnerCalls(calls: () => CallRuntime, web: Pick<WebParts, 'client'
     const runtime = calls()
     const registry =
       request.kind === 'tool' ? runtime.registry : await own[request.isDeclared ? 'low' : 'high']()
-    const run = createRun(innerRunId(), {
-      authority: narrow(request.run.authority, { tools: request.tools }),
-      approver: request.approver,
-      parent: request.run,
-    })
-    return await callTool(
-      { ...runtime, registry },
-      {
-        id: `call_${randomUUID()}`,
-        tool: request.tool,
-        input: request.input,
-        caller: 'dynamic',
-        run,
-        cwd: request.cwd,
-        signal: request.signal,
-      },
-    )
+    const runOf = (id: string): Run =>
+      createRun(innerRunId(id), {
+        authority: narrow(request.run.authority, { tools: request.tools }),
+        approver: request.approver,
+        parent: request.run,
+      })
+    const { tool, input, cwd, signal, make } = request
+    const call = { tool, input, caller: 'dynamic', cwd, signal }
+    if (make !== undefined) return await make({ ...call, registry, run: runOf })
+    const id = `call_${randomUUID()}`
+    return await callTool({ ...runtime, registry }, { ...call, id, run: runOf(id) })
   }
 }
 

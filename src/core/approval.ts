@@ -10,6 +10,8 @@ export interface CallSummary {
   /** Ids of the runs above and of this one, the outermost first. */
   readonly runPath: readonly string[]
   readonly agent?: string
+  /** The calls that it is a part of, the outermost first. */
+  readonly within?: readonly { readonly callId: string; readonly tool: string }[]
   /** The beginning of the outermost run's task, if known. */
   readonly task?: string
   readonly tool: { readonly name: string; readonly title: string; readonly fingerprint: string }

@@ -5,9 +5,10 @@ import type { Clock } from './clock.ts'
 import type { Decision, Judgement, JudgeRequest, Mode, PermissionEngine } from './decision.ts'
 import { type Effect, toldEffects } from './effects.ts'
 import { ProviderUnavailable, ToolError, toToolError } from './errors.ts'
-import type { Files } from './files.ts'
+import type { CallFiles } from './files.ts'
 import { atGate } from './gate.ts'
 import type { Hooks } from './hooks.ts'
+import { type CallJournals, createInnerCalls, type InnerCalls } from './inner-calls.ts'
 import { validateInput } from './input.ts'
 import { heldLayer, keepChanges } from './keep-changes.ts'
 import { inTime, limitTime } from './limit-time.ts'
@@ -26,12 +27,12 @@ import {
 import type { ToolProcesses } from './processes.ts'
 import type { ProposedChanges } from './proposed-changes.ts'
 import { rememberPaths } from './real-path.ts'
-import { recordFinished, recordStarted, unrecorded, whatBecameOf } from './record-call.ts'
+import { keepLabel, recordFinished, recordStarted, unrecorded, whatBecameOf } from './record-call.ts'
 import type { Redactor } from './redact.ts'
 import type { Entry, Registry } from './registry.ts'
 import { requireEnabled } from './require-enabled.ts'
 import { type Reviewer, reviewCall } from './review.ts'
-import { addLabel, nextNumber, type Run } from './run.ts'
+import { nextNumber, type Run } from './run.ts'
 import { countCall, type Refusal, refuseEnded, timeLeft } from './run-limits.ts'
 import type { QuestionStore, StoredQuestion } from './stored-question.ts'
 import type { Label, ProcessContext, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
@@ -58,12 +59,16 @@ export interface Call {
   readonly gate?: string
   /** The question of this call, if the call is continued now. */
   readonly continues?: StoredQuestion
+  /** It was recorded and counted when it was first made. */
+  readonly isResumed?: true
+  /** The call that makes this one, and the canonical name of its tool. */
+  readonly within?: { readonly call: Call; readonly tool: string }
   /**
    * Called after all decisions, right before the tool runs, before the changes of a contained command are kept, and before
-   * calls that the tool makes: durable runs claim the effect here. If it throws, nothing happens.
+   * calls that the tool makes, with their ids: durable runs claim the effect here. If it throws, nothing happens.
    */
-  readonly beforeRun?: (prepared: Prepared) => Promise<void>
-  /** Called with the outcome as soon as it is recorded, before other calls of the same turn have ended. */
+  readonly beforeRun?: (prepared: Prepared, inner?: string) => Promise<void>
+  /** Called with the outcome as soon as it is recorded, of calls that the tool makes too. */
   readonly afterRun?: (result: CallResult) => Promise<void>
 }
 
@@ -81,6 +86,8 @@ export interface CallResult {
   error: PresentedError | null
   /** The question, if the call waits for an answer. */
   question?: string
+  /** The call inside of this one that asks. */
+  part?: Pending['part']
   decision: Decision
   risk: Risk
   effects: readonly Effect[]
@@ -101,23 +108,17 @@ export interface CallRuntime {
   readonly undoLimits: UndoLimits
   readonly clock: Clock
   readonly questions: QuestionStore
+  readonly journals: CallJournals
   /** How long a question waits. */
   readonly questionMs: number
   readonly reviewers: readonly Reviewer[]
   isEnabled(entry: Entry): boolean
-  /** File access for one call; `effects` grows while it runs, `close` completes the undo record. */
   openFiles(call: Call, permit: Permit, tool: string): CallFiles
   /** Processes for one call: sandboxed, and only what was judged. */
   openProcesses(context: ProcessContext, tool: string): ToolProcesses
   readonly redactor: Redactor
   /** By the key of the workspace. Undefined for what is no JSON, which no tool takes. */
   digestInput(input: unknown): string | undefined
-}
-
-export interface CallFiles {
-  readonly files: Files
-  readonly effects: readonly Effect[]
-  close(): Promise<void>
 }
 
 export interface Prepared {
@@ -139,6 +140,7 @@ export interface Progress {
   effects: readonly Effect[]
   /** Set when it ran. */
   permit?: Permit
+  inner?: InnerCalls
   number: number
   runMs: number
   waitMs: number
@@ -148,14 +150,15 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
   const progress: Progress = { effects: [], number: nextNumber(call.run), runMs: 0, waitMs: 0 }
   // Its provider may still be starting. What of its input is kept off the record is known with the tool.
   if (runtime.registry.candidates(call.tool).length === 0) await runtime.registry.settled()
+  const isNew = call.continues === undefined && call.isResumed === undefined
   try {
-    if (call.continues === undefined) recordStarted(runtime, call)
+    if (isNew) recordStarted(runtime, call)
   } catch (error) {
     // A call that cannot be recorded must not run.
     return toResult(runtime, call, progress, unrecorded('nothing ran', error))
   }
   // A continued call was counted when it was made.
-  const refusal = call.continues === undefined ? countCall(call.run, runtime.clock) : undefined
+  const refusal = isNew ? countCall(call.run, runtime.clock) : undefined
   const failure = refusal === undefined ? await attempt(runtime, call, progress) : refuse(progress, refusal)
   const result = keepLabel(runtime, call, toResult(runtime, call, progress, failure))
   // It has not ended.
@@ -170,21 +173,10 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
     return { ...result, ok: false, error: presentError(runtime.redactor, problem) }
   }
   await call.afterRun?.(result)
+  // A call that was cut off may be made again by its run. What is left of others is swept away.
+  const mayGoOn = failure instanceof Pending || failure?.code === 'cancelled'
+  if (!mayGoOn) await progress.inner?.end().catch(() => undefined)
   return result
-}
-
-/** Labels of a run must not get lost: a result whose label cannot be saved is withheld. */
-function keepLabel({ redactor }: CallRuntime, { run }: Call, result: CallResult): CallResult {
-  if (result.label === null) return result
-  try {
-    addLabel(run, result.label)
-    return result
-  } catch (cause) {
-    const text = `The result is withheld because its origin could not be recorded: ${toToolError(cause).message}`
-    const error = presentError(redactor, new ToolError('failed', text))
-    const { images: _, verdict: _verdict, ...rest } = result
-    return { ...rest, ok: false, text, data: null, error }
-  }
 }
 
 /** What would be decided, without running anything, recording anything or asking anybody. */
@@ -215,8 +207,14 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
   const prepared = atGate(call, await prepare(runtime, call, progress))
   const canTry = prepared.request.tool.tryOut !== undefined
   const live = canTry ? { tryOut: () => tryOut(runtime, call, prepared, call.signal) } : {}
-  await obtainApproval(runtime, call, prepared, progress, live)
-  await reviewCall(runtime, call, prepared, progress)
+  const inner = createInnerCalls(runtime, call, prepared, progress, callTool)
+  progress.inner = inner
+  const begun = await inner.begun()
+  if (begun !== undefined) progress.decision = begun
+  else {
+    await obtainApproval(runtime, call, prepared, progress, live)
+    await reviewCall(runtime, call, prepared, progress)
+  }
   for (const hook of runtime.hooks.before) {
     const answer = await hook(prepared.request, prepared.judgement)
     if (answer !== undefined) {
@@ -227,7 +225,8 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
   const ended = refuseEnded(call.run, runtime.clock)
   if (ended !== undefined) throw refuse(progress, ended)
   await call.beforeRun?.(prepared)
-  let output = await run(runtime, call, prepared, progress)
+  let output = await run(runtime, call, prepared, progress, inner)
+  inner.requireAll()
   for (const hook of runtime.hooks.after) output = await hook(output, prepared.request)
   progress.output = presentOutput(runtime.redactor, output, progress)
 }
@@ -278,6 +277,7 @@ async function run(
   call: Call,
   prepared: Prepared,
   progress: Progress,
+  inner: InnerCalls,
 ): Promise<ToolOutput> {
   const { entry, request, judgement } = prepared
   const { elicit } = call
@@ -294,6 +294,7 @@ async function run(
       signal: limit.signal,
       reportEffects: effects => reported.push(...effects),
       progress: live.write,
+      call: each => inner.make(each, limit.signal),
       ...(elicit === undefined ? {} : { elicit: form => limit.pausedFor(() => elicit(form)) }),
       async keepChanges(changes) {
         const waited = progress.waitMs
@@ -314,7 +315,8 @@ async function run(
     runtime.registry.count(entry.provider, true, runtime.clock.elapsed() - started)
     return output
   } catch (error) {
-    if (!(error instanceof ProviderUnavailable)) runtime.registry.count(entry.provider, false)
+    if (!(error instanceof ProviderUnavailable || error instanceof Pending))
+      runtime.registry.count(entry.provider, false)
     throw error
   } finally {
     progress.runMs += runtime.clock.elapsed() - started
@@ -339,6 +341,7 @@ export async function tryOut(
       signal,
       reportEffects: () => undefined,
       progress: () => undefined,
+      call: () => Promise.reject(new ToolError('failed', 'It was only tried.')),
       keepChanges: async () => ({ keep: false, reason: 'It was only tried.' }),
     })
     return (await request.tool.tryOut?.(request.input, context)) ?? ''
@@ -352,7 +355,7 @@ function toContext(
   call: Call,
   { request, judgement }: Prepared,
   { files }: CallFiles,
-  own: Pick<ToolContext, 'signal' | 'reportEffects' | 'progress' | 'keepChanges' | 'elicit'>,
+  own: Pick<ToolContext, 'signal' | 'reportEffects' | 'progress' | 'call' | 'keepChanges' | 'elicit'>,
 ): ToolContext {
   const context: ProcessContext = {
     callId: call.id,
@@ -363,7 +366,6 @@ function toContext(
     files,
     permit: judgement.permit,
     ...own,
-    beforeRun: call.beforeRun,
     ...heldLayer(call),
   }
   return { ...context, processes: runtime.openProcesses(context, request.tool.name) }
@@ -386,7 +388,7 @@ function toResult(
     data: redactor.value(failure?.data ?? null),
     ...said,
     error,
-    ...(failure instanceof Pending ? { question: failure.question } : {}),
+    ...(failure instanceof Pending ? { question: failure.question, part: failure.part } : {}),
     decision: presentDecision(redactor, progress, error),
     // A call that failed before its risk was known counts as high risk.
     risk: progress.risk ?? 'high',

@@ -1,5 +1,6 @@
+import type { CallFinished } from './audit.ts'
 import type { Call, CallRuntime } from './call.ts'
-import type { StoredQuestion } from './stored-question.ts'
+import { belongsToRun, type StoredQuestion } from './stored-question.ts'
 
 /**
  * Ends a question, and with it the call that asked, unless that call is the one that goes on. False when somebody else
@@ -7,7 +8,7 @@ import type { StoredQuestion } from './stored-question.ts'
  */
 export async function endQuestion(
   runtime: Pick<CallRuntime, 'questions' | 'audit'>,
-  { question, lineage }: StoredQuestion,
+  { question, lineage, outer }: StoredQuestion,
   how: 'used' | 'expired' | 'stale' | 'withdrawn',
   by?: Call,
 ): Promise<boolean> {
@@ -29,25 +30,27 @@ export async function endQuestion(
   const message = {
     used: `Its answer was used by ${by?.id}, the same call made again.`,
     expired: 'Nobody answered in time.',
-    withdrawn: 'Its run was stopped.',
+    withdrawn: 'Its run was stopped, or the call that it was a part of has ended.',
     stale: `It was made again by ${by?.id} when what was judged had changed.`,
   }[how]
-  runtime.audit.record({
+  const about: Omit<CallFinished, 'call' | 'run' | 'tool'> = {
     type: 'call-finished',
-    call: callId,
-    run: runId,
-    tool: tool.name,
     ...(agent === undefined ? {} : { agent }),
-    fingerprint: tool.fingerprint,
-    access,
     ok: false,
     error: { code: CODES[how], message },
     decision: how === 'expired' ? { ...decision, outcome: 'deny', by: 'timeout' } : decision,
-    risk,
-    effects: [],
-    runMs: 0,
-    waitMs: 0,
-  })
+    ...{ risk, effects: [], runMs: 0, waitMs: 0 },
+  }
+  const { name, fingerprint } = tool
+  runtime.audit.record({ ...about, call: callId, run: runId, tool: name, fingerprint, access })
+  // The call that it is a part of waits no longer either, unless its run makes it again.
+  if (outer !== undefined && how === 'expired' && !belongsToRun(question))
+    runtime.audit.record({
+      ...about,
+      call: outer.id,
+      run: outer.lineage.at(-1)?.id ?? runId,
+      tool: outer.tool,
+    })
   return true
 }
 

@@ -60,3 +60,12 @@ export interface Receipts {
   delete(realPath: string): void
   entries(): Iterable<[string, string]>
 }
+
+/** File access of one call. */
+export interface CallFiles {
+  readonly files: Files
+  /** Grows while the call runs. */
+  readonly effects: readonly Effect[]
+  /** Completes the undo record. */
+  close(): Promise<void>
+}

@@ -6,7 +6,7 @@ import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
 import { recordAnswer } from './obtain-approval.ts'
 import { lineage, type Run } from './run.ts'
-import { lineageOf, runStateOf, type StoredQuestion } from './stored-question.ts'
+import { belongsToRun, lineageOf, runStateOf, type StoredQuestion } from './stored-question.ts'
 
 // Gates of pipelines: a person has to approve, whatever the rules say. Before a call, the call's own question is the gate,
 // so one yes is enough. Before anything else, such as a panel, the gate has its own question. No quorum opens a gate.
@@ -70,10 +70,7 @@ export async function passGate(parts: Parts, gate: Gate): Promise<GateAnswer> {
   return toAnswer(answer)
 }
 
-/**
- * A run goes on with its own calls: made apart from it, one would be made a second time. Their ids follow from that of the run,
- * whichever process makes them.
- */
+/** A run goes on with its own calls: made apart from it, one would be made a second time. */
 export function refuseCallOfRun({ question }: StoredQuestion): void {
   if (!belongsToRun(question)) return
   const [run = question.runId] = question.runPath
@@ -82,13 +79,14 @@ export function refuseCallOfRun({ question }: StoredQuestion): void {
   })
 }
 
-/** An agent can be told that its call was made in another form; a pipeline cannot. */
-export function refuseStepOfPipeline(stored: StoredQuestion): void {
+/** An agent can be told that its call was made in another form; a pipeline and a tool cannot. */
+export function refuseStep(stored: StoredQuestion): void {
   if (stored.caller === CALLER) refuseCallOfRun(stored)
-}
-
-export function belongsToRun({ callId, runId }: Pick<Question, 'callId' | 'runId'>): boolean {
-  return callId.startsWith(`call_${runId}.`)
+  const [outer] = stored.question.within ?? []
+  if (outer === undefined) return
+  throw new ToolError('conflict', `This call is a part of ${outer.tool}, which makes it as it is.`, {
+    hint: 'Approve or deny it.',
+  })
 }
 
 const CALLER = 'pipeline'

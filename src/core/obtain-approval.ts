@@ -3,7 +3,7 @@ import type { Answer, GivenAnswer, LiveQuestion, Question } from './approval.ts'
 import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
-import { describeChanges, type MadeQuestion, makeQuestion, subjectOf } from './question.ts'
+import { describeChanges, type MadeQuestion, makeQuestion, outerCalls, subjectOf } from './question.ts'
 import { lineageOf, runStateOf, type StoredQuestion, showCall } from './stored-question.ts'
 
 /** The call waits for an answer that comes later; it has not ended. */
@@ -11,11 +11,14 @@ export class Pending extends ToolError {
   readonly question: string
   /** The call that asked. Another one that is the same has ended without having run. */
   readonly asker: string
+  /** The call inside of it that asks. */
+  readonly part: { readonly call: string; readonly tool: string; readonly input: unknown } | undefined
 
-  constructor({ id, callId }: Pick<Question, 'id' | 'callId'>, reason: string) {
+  constructor({ id, callId }: Pick<Question, 'id' | 'callId'>, reason: string, part?: Pending['part']) {
     super('needs_approval', `${reason} The question ${id} waits for an answer.`)
     this.question = id
     this.asker = callId
+    this.part = part
   }
 }
 
@@ -178,15 +181,24 @@ async function findSame(
 }
 
 function toStored(call: Call, { request }: Prepared, { question, judged }: MadeQuestion): StoredQuestion {
+  const paths = new Set(question.access.flatMap(item => ('path' in item ? [item.path] : [])))
+  const [outer] = outerCalls(call)
   return {
     question,
     judged,
     caller: call.caller,
+    ...(call.isPart === undefined ? {} : { isPart: call.isPart }),
     cwd: call.cwd,
     lineage: lineageOf(call.run),
-    run: runStateOf(call.run, new Set(question.access.flatMap(item => ('path' in item ? [item.path] : [])))),
+    run: runStateOf(call.run, paths),
     unrecorded: request.tool.unrecorded ?? [],
+    ...(outer === undefined ? {} : { outer: toOuter(outer.call, paths) }),
   }
+}
+
+function toOuter(call: Call, paths: ReadonlySet<string>): NonNullable<StoredQuestion['outer']> {
+  const { id, tool, input, caller, cwd, run } = call
+  return { id, tool, input, caller, cwd, lineage: lineageOf(run), run: runStateOf(run, paths) }
 }
 
 /** An approver says why it cannot ask as part of a sentence: "no terminal is available to ask for approval". */

@@ -41,6 +41,11 @@ export function subjectOf({ changes }: Pick<Prepared, 'changes'>): QuestionSubje
   return { kind: 'changes', layer, digest, summary, root }
 }
 
+/** The calls that this one is a part of, the outermost first. */
+export function outerCalls({ within }: Call): NonNullable<Call['within']>[] {
+  return within === undefined ? [] : [...outerCalls(within.call), within]
+}
+
 const MOST_OF_TASK = 4_000
 
 export async function summarizeCall(
@@ -52,6 +57,7 @@ export async function summarizeCall(
   const { agent } = call.run.authority
   const task = lineage(call.run).findLast(run => run.task !== undefined)?.task
   const { effects = [], dangerous = false, details } = judgement.preview ?? {}
+  const within = outerCalls(call).map(outer => ({ callId: outer.call.id, tool: outer.tool }))
   return {
     callId: call.id,
     runId: call.run.id,
@@ -59,6 +65,7 @@ export async function summarizeCall(
       .map(run => run.id)
       .toReversed(),
     ...(agent === undefined ? {} : { agent }),
+    ...(within.length === 0 ? {} : { within }),
     ...(task === undefined ? {} : { task: task.slice(0, MOST_OF_TASK) }),
     tool: { name: entry.tool.name, title: entry.tool.title, fingerprint: entry.fingerprint },
     input: changes?.callInput ?? request.input,

@@ -1,5 +1,7 @@
 import type { Call, CallResult, CallRuntime, Progress } from './call.ts'
-import { ToolError } from './errors.ts'
+import { ToolError, toToolError } from './errors.ts'
+import { presentError } from './present.ts'
+import { addLabel } from './run.ts'
 import { withoutValues } from './stored-question.ts'
 import type { AnyTool } from './tool.ts'
 
@@ -63,6 +65,20 @@ export function recordFinished(
     runMs: Math.round(progress.runMs * 1000) / 1000,
     waitMs: Math.round(progress.waitMs),
   })
+}
+
+/** Labels of a run must not get lost: a result whose label cannot be saved is withheld. */
+export function keepLabel({ redactor }: CallRuntime, { run }: Call, result: CallResult): CallResult {
+  if (result.label === null) return result
+  try {
+    addLabel(run, result.label)
+    return result
+  } catch (cause) {
+    const text = `The result is withheld because its origin could not be recorded: ${toToolError(cause).message}`
+    const error = presentError(redactor, new ToolError('failed', text))
+    const { images: _, verdict: _verdict, ...rest } = result
+    return { ...rest, ok: false, text, data: null, error }
+  }
 }
 
 /** What to say when the log cannot be written. */

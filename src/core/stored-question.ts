@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CallSummary, GivenAnswer, Question } from './approval.ts'
 import type { Authority } from './authority.ts'
+import type { Call } from './call.ts'
 import { headsOf } from './diff-parts.ts'
 import type { Redactor } from './redact.ts'
 import { hasLabel, lineage, type PartialView, type Run } from './run.ts'
@@ -13,6 +14,7 @@ export interface StoredQuestion {
   readonly judged: Judged
   /** What the call was made with, to make it again. */
   readonly caller: string
+  readonly isPart?: true
   readonly cwd: string
   /** The runs above and the call's own, the outermost first: rules and limits of all of them hold for it. */
   readonly lineage: readonly RunOrigin[]
@@ -20,7 +22,18 @@ export interface StoredQuestion {
   readonly run: RunState
   /** Parameters of the tool whose values are not to be shown. */
   readonly unrecorded: readonly string[]
+  /** The outermost call that this one is a part of: that one goes on with the answer. */
+  readonly outer?: Pick<StoredQuestion, 'caller' | 'cwd' | 'lineage' | 'run'> & {
+    readonly id: string
+    readonly tool: string
+    readonly input: unknown
+  }
   readonly answer?: GivenAnswer & { readonly at: number }
+}
+
+/** Ids of a run's calls, and of those inside of them, follow from that of the run, whichever process makes them. */
+export function belongsToRun({ callId, runPath }: Pick<Question, 'callId' | 'runPath'>): boolean {
+  return runPath.some(run => callId.startsWith(`call_${run}.`))
 }
 
 /** What a run was opened with. */
@@ -124,7 +137,7 @@ export interface QuestionStore {
   save(stored: StoredQuestion): Promise<void>
   /** All that have not ended, the oldest first. */
   list(): Promise<StoredQuestion[]>
-  /** By its own id or by that of its call. */
+  /** By its own id, by that of its call, or by that of the call which waits for it. */
   find(id: string): Promise<StoredQuestion | undefined>
   /** Keeps the first answer. Undefined when there is no such question any more. */
   answer(id: string, answer: GivenAnswer, at: number): Promise<Answered | undefined>
@@ -138,4 +151,22 @@ export interface QuestionStore {
 export function changedPieces(before: Judged, now: Judged): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(now)])
   return [...names].filter(name => before[name] !== now[name]).sort()
+}
+
+export function findIn(all: readonly StoredQuestion[], id: string): StoredQuestion | undefined {
+  const asked = all.find(({ question }) => question.id === id || question.callId === id)
+  return asked ?? all.find(({ outer }) => outer?.id === id)
+}
+
+/** The id of a call of the same run that is the same as this one and waits for a call inside of it. */
+export async function findSameOuter(
+  questions: QuestionStore,
+  { run, tool, input, cwd }: Pick<Call, 'run' | 'tool' | 'input' | 'cwd'>,
+): Promise<string | undefined> {
+  const same = ({ outer }: StoredQuestion): boolean =>
+    outer?.lineage.at(-1)?.id === run.id &&
+    outer.tool === tool &&
+    outer.cwd === cwd &&
+    isDeepStrictEqual(outer.input, input)
+  return (await questions.list()).find(same)?.outer?.id
 }

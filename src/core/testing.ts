@@ -7,11 +7,12 @@ import type { Call, CallRuntime } from './call.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Judgement, PermissionEngine } from './decision.ts'
 import type { Hooks } from './hooks.ts'
+import type { CallJournals, JournalLine } from './inner-calls.ts'
 import { localProvider } from './provider.ts'
 import { createRedactor } from './redact.ts'
 import { Registry } from './registry.ts'
 import { createRun } from './run.ts'
-import type { QuestionStore, StoredQuestion } from './stored-question.ts'
+import { findIn, type QuestionStore, type StoredQuestion } from './stored-question.ts'
 import { type AnyTool, defineTool } from './tool.ts'
 
 // For tests of the pipeline: a runtime whose parts are small and visible.
@@ -70,6 +71,7 @@ export async function createTestRuntime(options: {
     },
     clock: options.clock ?? systemClock,
     questions: memoryQuestions(),
+    journals: memoryJournals(),
     questionMs: 60_000,
     reviewers: options.reviewers ?? [],
     undoLimits: { fileBytes: Number.POSITIVE_INFINITY, totalBytes: Number.POSITIVE_INFINITY },
@@ -140,7 +142,7 @@ function engineThatSays(decide: () => Judgement['decision']): PermissionEngine {
 
 function memoryQuestions(): QuestionStore {
   const all = new Map<string, StoredQuestion>()
-  const find = (id: string) => [...all.values()].find(({ question: q }) => q.id === id || q.callId === id)
+  const find = (id: string) => findIn([...all.values()], id)
   return {
     save: async stored => {
       all.set(stored.question.id, stored)
@@ -162,6 +164,15 @@ function memoryQuestions(): QuestionStore {
       return true
     },
     end: async id => all.delete(id),
+  }
+}
+
+function memoryJournals(): CallJournals {
+  const all = new Map<string, readonly JournalLine[]>()
+  return {
+    read: call => all.get(call),
+    append: (call, lines) => void all.set(call, [...(all.get(call) ?? []), ...lines]),
+    end: call => void all.delete(call),
   }
 }
 

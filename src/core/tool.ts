@@ -1,8 +1,9 @@
 import type * as z from 'zod'
 import type { Access } from './access.ts'
-import type { Call } from './call.ts'
+import type { CallResult } from './call.ts'
 import type { Effect } from './effects.ts'
 import type { Files, Receipts } from './files.ts'
+import type { InnerCall } from './inner-calls.ts'
 import type { Permit } from './permit.ts'
 import type { ToolProcesses } from './processes.ts'
 import type { KeptChanges, ProposedChanges } from './proposed-changes.ts'
@@ -74,8 +75,11 @@ export interface ToolContext {
   readonly permit: Permit
   /** The layer of this call's command, if it already ran and its changes waited for an answer. */
   readonly heldLayer?: string
-  /** For calls that the tool makes: what they change is claimed as a change of this call. */
-  readonly beforeRun?: Call['beforeRun'] | undefined
+  /**
+   * Makes a call as a part of this one. It is judged, recorded and asked about as any, and made once, also when this call
+   * waits for its answer and goes on in another process.
+   */
+  call(inner: InnerCall): Promise<CallResult>
   /** Judges the changes of a contained command, and asks if the rules say so. */
   keepChanges(changes: ProposedChanges): Promise<KeptChanges>
   /** Reports changes that were not made through `files`. They count even if the tool fails later. */

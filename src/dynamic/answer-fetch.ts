@@ -85,6 +85,7 @@ async function fetchOnce(
     isDeclared: isDeclaredHost(tool, request.url),
     cwd: context.cwd,
     signal: context.signal,
+    make: context.call,
   })
   return dataOf(result)
 }

@@ -1,7 +1,10 @@
-import { randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Access } from '../core/access.ts'
 import type { Answer, Approver } from '../core/approval.ts'
+import type { ToolError } from '../core/errors.ts'
 import { compileGlob, matchesPath } from '../core/glob.ts'
+import { Diverged } from '../core/inner-calls.ts'
+import { Pending } from '../core/obtain-approval.ts'
 import type { Clock } from '../sandbox/isolate/isolates.ts'
 import { type Answering, answerFetch, asRecord, dataOf, isDeclaredHost } from './answer-fetch.ts'
 import type { DynamicTool } from './definition.ts'
@@ -15,6 +18,10 @@ const PREFIX = 'inside'
 export interface Host {
   /** How many runs of code are above this one. */
   readonly depth: number
+  /** Ends the code when its call cannot go on in this process. */
+  readonly stop: AbortSignal
+  /** Why: a call of the code waits for an answer, or the code went another way than before it waited. */
+  stopped(): ToolError | undefined
   answer(operation: string, value: unknown, clock: Clock): Promise<unknown>
   /** Ends what the code asked for and did not wait for: no call goes on after the one it belongs to. */
   end(): Promise<void>
@@ -29,6 +36,16 @@ export function createHost(tool: DynamicTool, outer: CodeContext, parts: Dynamic
   const ended = new AbortController()
   const context = { ...outer, signal: AbortSignal.any([outer.signal, ended.signal]) }
   const pending = new Set<Promise<unknown>>()
+  const stop = new AbortController()
+  let stopped: ToolError | undefined
+  /** The code learns nothing of it. What it has begun besides comes to its end first, so that it is not done again. */
+  const stopFor = async (error: ToolError, own: Promise<unknown>): Promise<never> => {
+    stopped ??= error
+    pending.delete(own)
+    while (pending.size > 0) await Promise.allSettled(pending)
+    stop.abort()
+    return never()
+  }
   const start = async (operation: string, value: unknown, clock: Clock): Promise<unknown> => {
     if (depth >= MOST_DEPTH) throw new Error(`Calls of code inside of code end at ${MOST_DEPTH} levels.`)
     const answering = { context, parts, approver: capabilityApprover(tool, context, clock) }
@@ -45,11 +62,17 @@ export function createHost(tool: DynamicTool, outer: CodeContext, parts: Dynamic
   }
   return {
     depth,
+    stop: stop.signal,
+    stopped: () => stopped,
     answer(operation, value, clock) {
+      if (stopped !== undefined) return never()
       const work = start(operation, value, clock)
       pending.add(work)
       void work.catch(() => undefined).finally(() => pending.delete(work))
-      return work
+      return work.catch(error => {
+        const isOver = error instanceof Pending || error instanceof Diverged
+        return isOver ? stopFor(error, work) : Promise.reject(error)
+      })
     },
     async end() {
       ended.abort()
@@ -57,6 +80,8 @@ export function createHost(tool: DynamicTool, outer: CodeContext, parts: Dynamic
     },
   }
 }
+
+const never = (): Promise<never> => new Promise(() => undefined)
 
 /** How many runs of code are above this call. */
 function depthOf({ run }: CodeContext): number {
@@ -66,15 +91,17 @@ function depthOf({ run }: CodeContext): number {
   return depth
 }
 
-export function innerRunId(): string {
-  return `${PREFIX}_${randomUUID()}`
+/** The same in every process that makes this call. */
+export function innerRunId(call: string): string {
+  return `${PREFIX}_${hash('sha256', call).slice(0, 32)}`
 }
 
 /**
  * A person is asked as by the call itself, and the code's clock stands still meanwhile. What was declared when the tool
  * was made was asked then: only what no rule speaks of counts as answered.
  */
-function capabilityApprover(tool: DynamicTool, { run, callId }: CodeContext, clock: Clock): Approver {
+function capabilityApprover(tool: DynamicTool, context: CodeContext, clock: Clock): Approver {
+  const { run, callId } = context
   return {
     async ask(question, signal, live): Promise<Answer> {
       const isDeclared = (access: Access): boolean =>
@@ -86,8 +113,8 @@ function capabilityApprover(tool: DynamicTool, { run, callId }: CodeContext, clo
       try {
         // Under the outer call's id: whoever answers one question of a call only, answers one.
         const answer = await run.approver.ask({ ...question, callId }, signal, live)
-        if (answer.kind !== 'pending') return answer
-        return { kind: 'unavailable', reason: 'code that runs cannot wait for an answer that comes later' }
+        if (answer.kind !== 'pending' || context.call !== undefined) return answer
+        return { kind: 'unavailable', reason: 'whoever tries the code has to answer while it runs' }
       } finally {
         resume()
       }
@@ -113,6 +140,7 @@ async function answerTool(
     isDeclared: true,
     cwd: context.cwd,
     signal: context.signal,
+    make: context.call,
   })
   dataOf(result)
   return { text: result.text, data: result.data }
@@ -136,6 +164,7 @@ async function answerRead(
     isDeclared: true,
     cwd: context.workspace,
     signal: context.signal,
+    make: context.call,
   })
   return dataOf(result)
 }

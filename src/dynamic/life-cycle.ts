@@ -11,8 +11,9 @@ import { refusal } from './refusal.ts'
 import { type Metrics, metricsOf, type StoredTool } from './store.ts'
 import type { Verification } from './verify.ts'
 
-/** What running code needs of a call. */
-export type CodeContext = Pick<ToolContext, 'callId' | 'runId' | 'run' | 'cwd' | 'workspace' | 'signal'>
+/** What running code needs of a call. Without `call`, a person tries the code: no call waits for its questions. */
+export type CodeContext = Pick<ToolContext, 'callId' | 'runId' | 'run' | 'cwd' | 'workspace' | 'signal'> &
+  Partial<Pick<ToolContext, 'call'>>
 
 /** Asks the person about what code that nobody has approved yet may reach. */
 export type Consent = (wishes: string) => Promise<boolean>

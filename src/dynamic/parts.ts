@@ -1,6 +1,7 @@
 import type { Approver } from '../core/approval.ts'
 import type { CallResult } from '../core/call.ts'
 import type { Run } from '../core/run.ts'
+import type { ToolContext } from '../core/tool.ts'
 import type { Isolates } from '../sandbox/isolate/isolates.ts'
 import type { Catalogue } from './catalogue/catalogue.ts'
 import type { DynamicStore } from './store.ts'
@@ -46,6 +47,8 @@ export interface InnerCall {
   readonly isDeclared: boolean
   readonly cwd: string
   readonly signal: AbortSignal
+  /** The call that the code runs in makes it. */
+  readonly make?: ToolContext['call'] | undefined
 }
 
 export interface PastCall {

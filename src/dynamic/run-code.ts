@@ -43,11 +43,13 @@ export async function runCode(
     input: JSON.stringify(values),
     timeoutMs,
     memoryMb: settings.memoryMb,
-    signal: context.signal,
+    signal: AbortSignal.any([context.signal, host.stop]),
     depth: host.depth,
     answer: host.answer,
   })
   await host.end()
+  const stopped = host.stopped()
+  if (stopped !== undefined) throw stopped
   const ms = Math.round(performance.now() - started)
   if (!outcome.ok) throw toFailure(outcome, ms, parts, timeoutMs)
   return { value: JSON.parse(outcome.json), logs: outcome.logs, ms }

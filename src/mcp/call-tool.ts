@@ -83,7 +83,8 @@ export async function callTool(
     })
   }
   const { result } = step
-  if (result.question !== undefined && door.canAsk(ctx) && answered?.question === undefined) {
+  // A call may ask more than once: about calls inside of it.
+  if (result.question !== undefined && door.canAsk(ctx) && answered?.question !== result.question) {
     const question = (await runtime.listQuestions()).find(each => each.id === result.question)
     if (question !== undefined && question.answer === null && fitsInForm(question)) {
       const requestState = await door.state.mint({ question: question.id, digest: digestOf(name, input) })
@@ -230,11 +231,12 @@ function subjectOf({ details, input }: ShownQuestion): string {
 }
 
 function describe(question: ShownQuestion): string {
-  const { tool, preview, cwd, decision, isDangerous } = question
+  const { tool, preview, cwd, decision, isDangerous, within = [] } = question
   return [
     `${isDangerous ? 'DANGEROUS: ' : ''}${tool.name} asks for your approval.`,
     toBlock(subjectOf(question), IN_FORM),
     ...(preview === undefined ? [] : [toBlock(preview, IN_FORM)]),
+    ...within.map(({ tool: outer }) => `It is a part of ${toLine(outer)}.`),
     `in ${toLine(cwd)}`,
     underMargin(decision.reason),
     ...(decision.notes ?? []).map(note => underMargin(note)),

@@ -28,7 +28,8 @@ export async function settle(
     const again = (): void => settled({ status: 'waiting', ...tries })
     const known = tool === undefined ? undefined : parts.runtime.registry.candidates(tool)[0]
     // Reading twice does no harm; a tool that makes calls, such as self_eval, does more than read.
-    const onlyReads = known?.risk === 'low' && known.tool.category !== 'Composite'
+    const makesCalls = known?.tool.category === 'Composite' || known?.tool.isIsolated === true
+    const onlyReads = known?.risk === 'low' && !makesCalls
     // The run of a panel knows itself what it has done.
     if (tool === undefined || onlyReads) again()
     else if (retry.includes(id)) settled({ status: 'waiting', ...tries, waits: (waits ?? 0) + 1 })
@@ -39,7 +40,8 @@ export async function settle(
         settled({ status: 'waiting', ...tries, items: [...items, { text, data: null }] })
       const attempt = `${attemptOf(progress, id)}${list === undefined ? '' : `.${items.length}`}`
       const end = await recordedEnd(parts, callIdOf(saved.id, id, attempt))
-      if (end === 'none') again()
+      // What calls inside of it have done stands in its journal, and is not done again.
+      if (end === 'none' || (end === 'unknown' && makesCalls)) again()
       else if (skip.includes(id)) nextItem('')
       else if (end === 'unknown') throw unknownEnd(id)
       else if (end.ok && list !== undefined) nextItem(LOST)

@@ -25,6 +25,8 @@ export interface Places {
   readonly approvals: string
   /** Which of them still wait; outside the workspace, so that no answer is used a second time. */
   readonly waiting: string
+  /** What calls that wait had done by calls inside of them; outside the workspace for the same reason. */
+  readonly journals: string
   readonly output: string
   /** Layers on which commands run. */
   readonly overlays: string
@@ -70,6 +72,7 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     runs: join(state, 'runs'),
     approvals: join(state, 'approvals'),
     waiting: join(own, 'waiting'),
+    journals: join(own, 'journals'),
     output: join(state, 'output'),
     overlays: join(state, 'overlays'),
     temporary: join(state, 'tmp'),

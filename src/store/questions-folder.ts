@@ -5,7 +5,7 @@ import { isSystemError } from '../core/errors.ts'
 import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import type { Seal } from '../core/seal.ts'
-import type { QuestionStore, StoredQuestion } from '../core/stored-question.ts'
+import { findIn, type QuestionStore, type StoredQuestion } from '../core/stored-question.ts'
 import { writeWhole } from '../core/write-whole.ts'
 
 const LOCK_MS = 5000
@@ -44,8 +44,7 @@ export function openQuestionsFolder(
     const found = all.filter(stored => stored !== undefined)
     return found.sort((a, b) => a.question.createdAt - b.question.createdAt)
   }
-  const find = async (id: string): Promise<StoredQuestion | undefined> =>
-    (await list()).find(({ question }) => question.id === id || question.callId === id)
+  const find = async (id: string): Promise<StoredQuestion | undefined> => findIn(await list(), id)
   const change = async <T>(id: string, work: (stored: StoredQuestion) => T): Promise<T | undefined> => {
     const mark = markOf(id)
     return locked(mark, async () => {

@@ -100,6 +100,7 @@ async function callTool(
       permit: allowed,
       reportEffects: () => undefined,
       keepChanges: async () => ({ keep: true }),
+      call: () => Promise.reject(new Error('no calls in this test')),
       progress: () => undefined,
     })
     return { ...output, data: output.data }

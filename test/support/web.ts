@@ -127,6 +127,7 @@ export function toolCaller(tool: AnyTool, rules: Omit<RuleDefinition, 'origin'>[
       progress: () => undefined,
       reportEffects: () => undefined,
       keepChanges: async () => ({ keep: true }),
+      call: () => Promise.reject(new Error('no calls in this test')),
       // Web tools touch no files and start no programs.
       files: undefined as never,
       processes: undefined as never,

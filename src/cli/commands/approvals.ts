@@ -1,6 +1,5 @@
 import { type GivenAnswer, isSameAnswer } from '../../core/approval.ts'
-import { belongsToRun } from '../../core/gate.ts'
-import type { ShownQuestion } from '../../core/stored-question.ts'
+import { belongsToRun, type ShownQuestion } from '../../core/stored-question.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
 import {
   type Command,
@@ -138,8 +137,10 @@ function list({ output }: CommandContext, questions: readonly ShownQuestion[]): 
         ['QUESTION', 'TOOL', 'RUN', 'UNTIL', 'ANSWER', 'ABOUT'],
         ...questions.map(question => [
           question.id,
-          toLine(question.tool.name),
-          toLine(question.runId.slice(0, 12)),
+          [...(question.within ?? []).map(({ tool }) => tool), question.tool.name]
+            .map(name => toLine(name))
+            .join(' › '),
+          toLine(question.runPath[0]?.slice(0, 12) ?? ''),
           new Date(question.expiresAt).toISOString().slice(11, 19),
           question.answer?.kind ?? 'none yet',
           oneLine(question.reasons[0] ?? ''),

@@ -146,7 +146,9 @@ export function approvalRoutes(api: Api, runtime: Runtime): void {
 }
 
 export async function requireQuestion(runtime: Runtime, id: string): Promise<ShownQuestion> {
-  const found = (await runtime.listQuestions()).find(question => question.id === id || question.callId === id)
+  const found = (await runtime.listQuestions()).find(
+    question => [question.id, question.callId].includes(id) || question.within?.[0]?.callId === id,
+  )
   if (found !== undefined) return found
   // Questions leave nothing behind when they end, so one that looks like ours was one.
   throw /^(q-[0-9a-f]{8}$|call_)/.test(id)

@@ -11,7 +11,7 @@ import type { Redactor } from '../../core/redact.ts'
 import type { Database } from '../database/database.ts'
 import { loadState, saveState } from '../tables/agent-executions.ts'
 import { insertApprovals, settleApprovals } from '../tables/approvals.ts'
-import { findClaims, finishClaim, insertClaim } from '../tables/claims.ts'
+import { findClaims, finishClaim, insertClaim, releaseClaims } from '../tables/claims.ts'
 import { forgetExecutor, isGone, registerExecutor } from '../tables/executors.ts'
 import { markTaken, waitingMessages } from '../tables/run-messages.ts'
 import type { RunPlace } from '../tables/run-place.ts'
@@ -181,7 +181,7 @@ function createTurnStore(database: Database, parts: StoreParts): TurnStore {
       written ??= (await loadState(database, execution)) ?? startState(task)
       return written
     },
-    async save(state, { taken = [], usage, calls = [], waiting = [] }) {
+    async save(state, { taken = [], usage, calls = [], inner = [], waiting = [] }) {
       const known = written === undefined || written.turn === 0 ? 0 : written.messages.length
       const entry = usage === undefined ? undefined : { id: randomUUID(), run: id, execution, ...usage }
       const shown = {
@@ -195,7 +195,16 @@ function createTurnStore(database: Database, parts: StoreParts): TurnStore {
           saveState(queries, { execution, known }, state),
           markTaken(queries, taken),
           insertToolExecutions(queries, execution, shown.calls),
-          ...(mayWait ? [settleApprovals(queries, calls)] : []),
+          ...(mayWait ? [settleApprovals(queries, [...calls, ...inner])] : []),
+          // What a call that waits has done stands in its journal: it is made again after the answer.
+          ...(waiting.length === 0
+            ? []
+            : [
+                releaseClaims(
+                  queries,
+                  waiting.map(({ made }) => made),
+                ),
+              ]),
           insertApprovals(queries, { run: id, execution, lifetimeMs }, shown.waiting),
           ...(entry === undefined
             ? []

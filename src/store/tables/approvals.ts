@@ -27,7 +27,10 @@ export async function insertApprovals(
 }
 
 /** What became of questions whose calls have ended. */
-export async function settleApprovals({ query }: Queries, calls: readonly ExecutedCall[]): Promise<void> {
+export async function settleApprovals(
+  { query }: Queries,
+  calls: readonly Pick<ExecutedCall, 'id' | 'result'>[],
+): Promise<void> {
   const ended = calls.map(({ id, result }) => ({
     call: id,
     status: statusOf(result.error?.code),

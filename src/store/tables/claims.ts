@@ -34,6 +34,11 @@ export async function finishClaim({ query }: Queries, call: string, result: Call
   ])
 }
 
+/** Of calls that wait and have not ended. */
+export async function releaseClaims({ query }: Queries, calls: readonly string[]): Promise<void> {
+  await query('DELETE FROM claims WHERE call_id = ANY($1) AND result IS NULL', [calls])
+}
+
 export async function findClaims({ query }: Queries, calls: readonly string[]): Promise<Map<string, Claim>> {
   const rows = await query<{ call_id: string; digest: string; result: CallResult | null }>(
     'SELECT call_id, digest, result FROM claims WHERE call_id = ANY($1)',

@@ -18,6 +18,8 @@ export interface CheckResult extends Findings {
   readonly error?: string
   /** There is no command for it. */
   readonly skipped?: true
+  /** It was not run, because that was refused or is not possible. */
+  readonly not_run?: true
   readonly duration_ms: number
   /** Bytes of what the build left in `dist`, `build` or `out`. */
   readonly bundle_bytes?: number
@@ -41,7 +43,7 @@ export async function evaluate(
   for (const check of known) {
     context.signal.throwIfAborted()
     const words = commands[check]
-    const result = words === undefined ? NO_COMMAND : await runCheck(check, words, timeoutMs, context, parts)
+    const result = words === undefined ? NO_COMMAND : await runCheck(check, words, timeoutMs, context)
     results[check] = withChange(result, before[check])
   }
   const ran = Object.values(results).filter(result => result.skipped !== true)
@@ -93,16 +95,19 @@ async function runCheck(
   words: readonly string[],
   timeoutMs: number,
   context: ToolContext,
-  parts: EvaluateParts,
 ): Promise<CheckResult> {
   const command = toShellLine(words)
   const started = performance.now()
-  const result = await parts.runCommand({ command, timeout_ms: timeoutMs }, context)
+  // A call of its own: judged, walled in, recorded and undone as every command.
+  const result = await context.call({
+    ...{ tool: 'run_command', input: { command, timeout_ms: timeoutMs } },
+    ...{ caller: 'self_eval', isPart: true, onProgress: context.progress },
+  })
   const elapsed = Math.round(performance.now() - started)
   const ran = RAN.safeParse(result.data)
   if (!result.ok || !ran.success) {
-    const why = result.error?.message ?? 'the command gave no result'
-    return { passed: false, command, error: `Failed to run: ${why}`, duration_ms: elapsed }
+    const error = result.error?.message ?? 'The command gave no result.'
+    return { passed: false, not_run: true, command, error, duration_ms: elapsed }
   }
   const { exit_code, stdout, stderr, timed_out, duration_ms } = ran.data
   if (timed_out) return { passed: false, command, error: 'Timeout', duration_ms }
@@ -169,9 +174,21 @@ function withChange(result: CheckResult, before: Figures | undefined): CheckResu
 }
 
 function describe(check: string, result: CheckResult): string {
-  const { passed, skipped, error, tests, errors, warnings, duration_ms, exit_code, change, bundle_bytes } =
-    result
+  const {
+    passed,
+    skipped,
+    not_run,
+    error,
+    tests,
+    errors,
+    warnings,
+    duration_ms,
+    exit_code,
+    change,
+    bundle_bytes,
+  } = result
   if (skipped === true) return `${check}: skipped. ${error}`
+  if (not_run === true) return `${check}: could not run. ${error}`
   const facts = [
     errors === undefined ? '' : counted(errors, 'error'),
     warnings === undefined ? '' : counted(warnings, 'warning'),

@@ -1,11 +1,8 @@
 import * as z from 'zod'
-import type { CallResult } from '../../core/call.ts'
-import { type AnyTool, defineTool, type ToolContext } from '../../core/tool.ts'
+import { type AnyTool, defineTool } from '../../core/tool.ts'
 import { CHECKS, type CheckCommands } from './find-checks.ts'
 
 export interface EvaluateParts {
-  /** Each check is a call of its own: judged, walled in, recorded and undone as every command. */
-  runCommand(input: { command: string; timeout_ms: number }, context: ToolContext): Promise<CallResult>
   /** From the configuration; they come before those that are found. */
   readonly commands: CheckCommands
   /** Where the figures of the last time are kept. */

@@ -3,6 +3,11 @@ import { useGet } from '../../api/api.ts'
 import type { Approval } from '../../api/types.ts'
 import { Untrusted } from '../../components/untrusted.tsx'
 
+/** How many sub-agents lie between the run and who asks. Code inside of a call has a run of its own, and is none. */
+export function agentDepth({ runPath }: Approval): number {
+  return runPath.filter(id => !id.startsWith('inside_')).length - 1
+}
+
 /** Who of the run's agents asks, and for whom each of them works. */
 export function AgentPath({ question: { runPath } }: { question: Approval }) {
   const [run = '', ...below] = runPath

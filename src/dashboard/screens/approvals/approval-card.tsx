@@ -12,7 +12,7 @@ import { useFormat } from '../../i18n/format.ts'
 import { useWords } from '../../i18n/language.tsx'
 import { routes } from '../../routes.ts'
 import { riskOf } from '../../shell/waiting.ts'
-import { AgentPath } from './agent-path.tsx'
+import { AgentPath, agentDepth } from './agent-path.tsx'
 import { ApprovalActions } from './approval-actions.tsx'
 import classes from './approvals.module.css'
 import { CommandSteps } from './command-steps.tsx'
@@ -113,9 +113,14 @@ function Heading({ question, isOpen }: { question: Approval; isOpen: boolean }) 
             <Untrusted text={t('agent', { name: question.agent })} />
           </Badge>
         )}
-        {question.runPath.length > 1 && (
-          <Badge color="gray">{t('depth', { count: question.runPath.length - 1 })}</Badge>
+        {agentDepth(question) > 0 && (
+          <Badge color="gray">{t('depth', { count: agentDepth(question) })}</Badge>
         )}
+        {question.within?.map(({ callId, tool }) => (
+          <Badge key={callId} color="gray">
+            <Untrusted text={t('part', { tool })} />
+          </Badge>
+        ))}
         <AgentPath question={question} />
       </Group>
     </Stack>

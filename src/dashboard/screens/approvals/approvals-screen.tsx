@@ -16,6 +16,7 @@ import { ALERTS, useAlertSetting } from '../../shell/alerts.ts'
 import { riskOf, summaryOf, useApprovals, useWaiting } from '../../shell/waiting.ts'
 import { Candidates } from '../permissions/history/candidates.tsx'
 import type { AuditSummary } from '../permissions/types.ts'
+import { agentDepth } from './agent-path.tsx'
 import { ApprovalCard } from './approval-card.tsx'
 import classes from './approvals.module.css'
 import { BatchCard } from './batch-card.tsx'
@@ -258,7 +259,7 @@ function QuestionRow({ question, active }: { question: Approval; active: boolean
         {question.agent !== undefined && (
           <>
             <Untrusted text={question.agent} most={60} />
-            {question.runPath.length > 1 && ` › ${t('depth', { count: question.runPath.length - 1 })}`}
+            {agentDepth(question) > 0 && ` › ${t('depth', { count: agentDepth(question) })}`}
             {' · '}
           </>
         )}

@@ -20,8 +20,8 @@ export interface EditCallProps {
   readonly isStray: (event: MouseEvent) => boolean
 }
 
-export function canEdit({ subject, input }: Approval): boolean {
-  return subject.kind === 'call' && Object.keys(input).length > 0
+export function canEdit({ subject, input, within }: Approval): boolean {
+  return subject.kind === 'call' && within === undefined && Object.keys(input).length > 0
 }
 
 interface InsteadRequest {

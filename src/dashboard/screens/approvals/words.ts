@@ -104,6 +104,7 @@ export const words = defineWords({
     anyRisk: 'Any risk',
     decidedToday: '{count} decided today.',
     depth: 'sub-agent, depth {count}',
+    part: 'a part of {tool}',
     modelSays: 'the model’s words, unverified',
     request: 'Request',
     changedSince:
@@ -227,6 +228,7 @@ export const words = defineWords({
     anyRisk: '全リスク',
     decidedToday: '今日は {count} 件決定しました。',
     depth: 'サブエージェント（深さ {count}）',
+    part: '{tool} の一部',
     modelSays: 'モデルの説明（未確認）',
     request: 'リクエスト',
     changedSince:
@@ -350,6 +352,7 @@ export const words = defineWords({
     anyRisk: '모든 위험',
     decidedToday: '오늘 {count}건을 결정했습니다.',
     depth: '하위 에이전트(깊이 {count})',
+    part: '{tool}의 일부',
     modelSays: '모델의 설명(확인되지 않음)',
     request: '요청',
     changedSince:
