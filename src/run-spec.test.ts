@@ -73,9 +73,11 @@ describe('a wish', () => {
     expect(free(31, true)).toMatchObject({ maxTurns: 31 })
   })
 
-  test('of an agent has few turns, and no more than the configuration lets it have', () => {
-    const turnsOf = (turns: number) => specOf({ agent: { record, tools: [] } }, '', '', turns).limits.maxTurns
-    expect([turnsOf(30), turnsOf(3)]).toEqual([5, 3])
+  test('of an agent has the turns of the configuration, and few where a request waits for it', () => {
+    const turnsOf = (turns: number, wish: Partial<RunWish> = {}) =>
+      specOf({ agent: { record, tools: [] }, ...wish }, '', '', turns).limits.maxTurns
+    expect([turnsOf(30), turnsOf(3)]).toEqual([30, 3])
+    expect([turnsOf(30, { isWaitedFor: true }), turnsOf(3, { isWaitedFor: true })]).toEqual([5, 3])
   })
 
   test('does not leave out the plan that a panel shows to a person', () => {

@@ -28,6 +28,8 @@ export interface RunWish {
   /** The file that the agent comes from, for what only the file says; otherwise that of the agent itself. */
   readonly panel?: AiPanel
   readonly model?: string
+  /** A request stays open until it has answered: few turns, unless its panel says how many. */
+  readonly isWaitedFor?: true
   /** Of those the agent has; without an agent, of all. */
   readonly tools?: 'read-only' | readonly string[]
   /** Of some of its tools; they can only narrow what the agent has. */
@@ -205,10 +207,10 @@ function requirePlan({ tools, mayApprove }: RunWish): void {
 }
 
 /** Whoever merges the work of others needs more turns than one agent does, but not any number. */
-function turnsOf({ agent, panel }: RunWish, configured: number, orchestrates: boolean): number {
+function turnsOf({ panel, isWaitedFor }: RunWish, configured: number, orchestrates: boolean): number {
   if (panel?.maxTurns !== undefined) return panel.maxTurns
   if (orchestrates) return Math.min(configured, ORCHESTRATION_TURNS)
-  return agent === undefined ? configured : Math.min(configured, PANEL_TURNS)
+  return isWaitedFor === true ? Math.min(configured, PANEL_TURNS) : configured
 }
 
 /** A limit of money that cannot be kept is worse than none: somebody relies on it. */

@@ -283,10 +283,11 @@ describe('kogu run', () => {
   })
 
   test.skipIf(!python)('a person at the terminal is asked whether a run at its limit goes on', () => {
-    const args = ['run', 'x', '--model', 'rehearsal:hello.toml', '--max-turns', '1', '--mode', 'accept-edits']
+    const args = ['run', 'x', '--model', 'rehearsal:hello.toml', '--max-calls', '1', '--mode', 'accept-edits']
     const steps = [{ wait: 'Go on with twice the limits?', type: 'y\n' }]
     const { shown, code } = onTerminal(home, args, steps)
     expect([code, shown]).toEqual([0, expect.stringContaining('Written: Created hello.txt')])
+    expect(shown).toContain('It comes close to its limit: 1 of 1 calls are made.')
     home.run(['call', 'delete_file', '{"path":"hello.txt"}', '--yes-once'])
   })
 

@@ -1,4 +1,5 @@
 import type { CallResult } from '../core/call.ts'
+import type { NearLimit } from './limits.ts'
 import type { Usage } from './model.ts'
 
 /** What happens in a run, as it happens. Each becomes one row of `run_events` and one line of `--ndjson`. */
@@ -56,6 +57,8 @@ export type RunEvent =
   | { type: 'message.received'; text: string }
   /** Most of the day's or the month's budget is used up. */
   | { type: 'budget.warning'; text: string }
+  /** The run has come close to one of its limits. */
+  | ({ type: 'limit.near' } & NearLimit)
   | { type: 'agent.created'; agent: string; name: string; description: string }
   | { type: 'agent.started'; agent: string; name: string; execution: string }
   | { type: 'agent.finished'; agent: string; name: string; execution: string; status: string }

@@ -47,7 +47,7 @@ export function twice(limits: RunLimits): RunLimits {
   }
 }
 
-/** Requests to the model for one agent with tools, for an orchestrator. */
+/** Requests to the model for an agent whose caller waits for its answer, for an orchestrator. */
 export const PANEL_TURNS = 5
 export const ORCHESTRATION_TURNS = 20
 
@@ -90,6 +90,63 @@ function tokensLeft(state: LoopState, { limits, elsewhere = NOTHING, model }: Ro
   const money = (maxCostUsd ?? Number.POSITIVE_INFINITY) - (state.costUsd ?? 0) - elsewhere.costUsd
   const paid = price === null || price.output === 0 ? Number.POSITIVE_INFINITY : (money / price.output) * 1e6
   return Math.min(tokens, paid)
+}
+
+export interface NearLimit {
+  readonly limit: (typeof NAMES)[number][1]
+  /** USD of `max_cost`, seconds of `max_time`. */
+  readonly used: number
+  readonly most: number
+}
+
+const NEAR = 0.8
+const LAST_TURNS = 5
+
+/** The limits that a run comes close to. Of few turns, only the last one is near. */
+export function nearLimits(state: LoopState, limits: RunLimits, elsewhere: Spent = NOTHING): NearLimit[] {
+  const { turn, activeMs } = state
+  const used: NearLimit[] = NAMES.flatMap(([key, limit]) => {
+    const most = limits[key]
+    if (most === undefined) return []
+    const spent = {
+      maxTurns: turn,
+      maxCostUsd: (state.costUsd ?? 0) + elsewhere.costUsd,
+      maxTokens: totalTokens(state.usage) + elsewhere.tokens,
+      maxTimeMs: Math.round(activeMs / 1000),
+      maxCalls: state.calls + elsewhere.calls,
+    }
+    return [{ limit, used: spent[key], most: key === 'maxTimeMs' ? Math.round(most / 1000) : most }]
+  })
+  return used.filter(({ limit, used: spent, most }) =>
+    limit === 'max_turns'
+      ? most > 2 && most - spent <= Math.min(LAST_TURNS, Math.ceil(most * (1 - NEAR)))
+      : spent > 0 && spent >= most * NEAR,
+  )
+}
+
+/** For the model, beside the results of its last calls. */
+export function describeNear(near: readonly NearLimit[]): string {
+  const isLast = near.some(({ limit, used, most }) => limit === 'max_turns' && most - used <= 1)
+  const advice = isLast
+    ? 'This is your last turn: give your answer now. You will not see the results of further calls.'
+    : 'Come to an end, and give your answer.'
+  return `[Kogu: ${near.map(sayNear).join(' ')} ${advice}]`
+}
+
+/** As a sentence. */
+export function sayNear({ limit, used, most }: NearLimit): string {
+  switch (limit) {
+    case 'max_turns':
+      return `${used} of ${most} turns are used.`
+    case 'max_cost':
+      return `$${used.toFixed(4)} of $${most.toFixed(2)} is spent.`
+    case 'max_tokens':
+      return `${used} of ${most} tokens are used.`
+    case 'max_time':
+      return `${used} of ${most} seconds are used.`
+    case 'max_calls':
+      return `${used} of ${most} calls are made.`
+  }
 }
 
 /** The sentence about the first limit that does not let the next request happen, if there is one. */

@@ -107,6 +107,30 @@ describe('the loop', () => {
   })
 
   test.each([
+    [{ maxTurns: 5 }, 4, /4 of 5 turns are used\. This is your last turn: give your answer now\./],
+    [{ maxTurns: 50 }, 45, /45 of 50 turns are used\. Come to an end/],
+    [{ maxTurns: 50, maxCalls: 10 }, 8, /8 of 10 calls are made\. Come to an end/],
+    [{ maxTurns: 50, maxTokens: 1000 }, 4, /800 of 1000 tokens are used\. Come to an end/],
+  ])(
+    'close to its limits %j it says so, to the model in that turn and once to the person',
+    async (limits, turn, text) => {
+      const usage = { ...NO_USAGE, input: 100, output: 100 }
+      const model = scripted([request => ({ ...calls('echo', { n: request.messages.length }), usage })])
+      const told: RunEvent[] = []
+      const emit = (event: RunEvent) => void (event.type === 'limit.near' && told.push(event))
+      const state = await runLoop(startState('x'), contextOf(model, { limits, emit }))
+      const notes = model.requests.map(({ messages }) =>
+        textOf(messages.at(-1) ?? { role: 'user', content: [] }),
+      )
+      expect(notes.findIndex(note => note.includes('[Kogu:'))).toBe(turn)
+      expect(notes[turn]).toMatch(text)
+      expect(told).toEqual([expect.objectContaining({ used: Number(/\d+/.exec(text.source)?.[0]) })])
+      // It is no part of the conversation.
+      expect(JSON.stringify(state.messages)).not.toContain('[Kogu:')
+    },
+  )
+
+  test.each([
     [{ maxCostUsd: 0.002 }, 'It has cost $0.0020; the limit is $0.00.'],
     [{ maxTokens: 150 }, 'It has used 200 tokens; the limit is 150.'],
     [{ maxCalls: 1 }, 'It has made 1 calls; the limit is 1.'],

@@ -1,7 +1,15 @@
 import type { CallResult } from '../core/call.ts'
 import { READ_RESULT, readResult, toView } from './compaction.ts'
 import type { RunEvent } from './events.ts'
-import { exceeded, outOfTime, type RunLimits, roomForAnswer, type Spent } from './limits.ts'
+import {
+  describeNear,
+  exceeded,
+  nearLimits,
+  outOfTime,
+  type RunLimits,
+  roomForAnswer,
+  type Spent,
+} from './limits.ts'
 import {
   afterAnswer,
   afterCalls,
@@ -113,7 +121,8 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
   const rejected = [...state.rejected]
   emit({ type: 'step.started', turn: state.turn + 1 })
   for (;;) {
-    const view = toView(state.messages, { context: model.capabilities.context, fixedCharacters, rejected })
+    const options = { context: model.capabilities.context, fixedCharacters, rejected }
+    const view = withNearLimits(toView(state.messages, options), state, context)
     try {
       const request = { ...toRequest(view, context), ...(isLimited ? { maxTokens: room } : {}), signal }
       const response = await withRetries(model, request, { emit, signal })
@@ -128,6 +137,7 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
         costUsd,
         ms: Math.round(performance.now() - started),
       })
+      tellNearLimits(state, response, context, started)
       return { response, rejected, isLimited: isLimited && response.stopReason === 'max_tokens' }
     } catch (error) {
       if (deadline.aborted && !context.signal.aborted) throw new OutOfTime(spentBy(error))
@@ -138,6 +148,33 @@ export async function askModel(state: LoopState, context: LoopContext): Promise<
       emit({ type: 'result.rejected', call: suspect.id, tool: suspect.name })
     }
   }
+}
+
+/** Only in this request: it is no part of the conversation, and untrue in the next one. */
+function withNearLimits(view: Message[], state: LoopState, { limits, elsewhere }: LoopContext): Message[] {
+  const near = nearLimits(state, limits, elsewhere)
+  const last = view.at(-1)
+  if (near.length === 0 || state.turn === 0 || last?.role !== 'user') return view
+  return [
+    ...view.slice(0, -1),
+    { role: 'user', content: [...last.content, { type: 'text', text: describeNear(near) }] },
+  ]
+}
+
+/** Once for each limit, and not for an answer that is the last one anyway. */
+function tellNearLimits(
+  state: LoopState,
+  response: ModelResponse,
+  context: LoopContext,
+  started: number,
+): void {
+  const { limits, elsewhere, model, emit } = context
+  const next = afterAnswer(state, response, model)
+  if (next.ending !== null) return
+  const spent = { ...withTime(next, started, 0), calls: next.calls + next.pending.length }
+  const known = nearLimits(state, limits, elsewhere).map(({ limit }) => limit)
+  for (const near of nearLimits(spent, limits, elsewhere))
+    if (!known.includes(near.limit)) emit({ type: 'limit.near', ...near })
 }
 
 /** A vendor that takes longer than the run has left is not waited for. */

@@ -1,4 +1,5 @@
 import type { RunEvent, WorkspaceEvent } from '../agents/events.ts'
+import { sayNear } from '../agents/limits.ts'
 import { toLine } from '../core/visible.ts'
 import type { Output } from './output.ts'
 
@@ -78,6 +79,9 @@ export function createRunView(output: Output, write: (text: string) => void): Ru
           break
         case 'budget.warning':
           note(`  ! ${event.text}`)
+          break
+        case 'limit.near':
+          note(`  ! It comes close to its limit: ${sayNear(event)}`)
           break
         case 'plan.proposed':
           note('  The plan:')

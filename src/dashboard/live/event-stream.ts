@@ -169,7 +169,8 @@ const EVENT_TYPES = [
     'call.finished',
   ],
   ...['call.started', 'call.output', 'usage', 'pipeline.changed'],
-  ...['call.ambiguous', 'result.rejected', 'message.received', 'budget.warning', 'agent.created'],
+  ...['call.ambiguous', 'result.rejected', 'message.received', 'budget.warning', 'limit.near'],
+  ...['agent.created'],
   ...['agent.started', 'agent.finished', 'plan.proposed', 'plan.approved', 'plan.rejected'],
   ...[
     'review.finished',

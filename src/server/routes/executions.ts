@@ -46,7 +46,8 @@ function executeRoutes(api: Api, parts: RunParts): void {
     signal: AbortSignal,
   ) => {
     const opened = await parts.services()
-    const spec = toRunSpec({ ...parts, runs: opened.runs }, { ...wish, agent, orchestration: 'none' })
+    const single = { ...wish, agent, orchestration: 'none', isWaitedFor: true } as const
+    const spec = toRunSpec({ ...parts, runs: opened.runs }, single)
     const { id } = await opened.database.transaction(queries =>
       enqueueRun(queries, { ...opened.runs.place, spec, workflow: agent.record.workflow }),
     )

@@ -38,8 +38,15 @@ export type Item =
 
 const REFUSED = new Set(['denied', 'forbidden', 'not_enabled', 'expired', 'needs_approval'])
 const NOTES = new Set([
-  ...['step.retry', 'run.paused', 'run.finished', 'budget.warning', 'agent.created', 'agent.started'],
-  ...['agent.finished', 'plan.proposed', 'plan.approved', 'plan.rejected', 'result.rejected'],
+  ...['step.retry', 'run.paused', 'run.finished', 'budget.warning', 'limit.near', 'agent.created'],
+  ...[
+    'agent.started',
+    'agent.finished',
+    'plan.proposed',
+    'plan.approved',
+    'plan.rejected',
+    'result.rejected',
+  ],
 ])
 
 /** What a person reads, in the order in which it happened. */

@@ -20,6 +20,7 @@ import { useWords } from '../../i18n/language.tsx'
 import { routes, useUrlState } from '../../routes.ts'
 import { CallDetails } from './call-details.tsx'
 import { FindInRun, useFind } from './find-in-run.tsx'
+import { words as nearWords } from './near-limit/words.ts'
 import type { ShownEvent } from './run-events.ts'
 import classes from './runs.module.css'
 import { TranscriptFilter, useFrozen, useTranscriptFilter } from './steer/transcript-filter.tsx'
@@ -277,7 +278,10 @@ export function oneLine(input: unknown): string {
 
 function Note({ event }: { event: ShownEvent }) {
   const t = useWords(words)
-  const text = noteText(event, t, useReasons())
+  const near = useWords(nearWords)
+  const said = noteText(event, t, useReasons())
+  const text =
+    event.type === 'limit.near' ? near(event.limit, { used: shortly(event.used), most: event.most }) : said
   if (text === undefined) return null
   const isBad = event.type === 'step.retry' || (event.type === 'run.finished' && event.status === 'failed')
   return isBad ? (
@@ -289,6 +293,11 @@ function Note({ event }: { event: ShownEvent }) {
       <Untrusted text={text} most={400} />
     </Text>
   )
+}
+
+/** Money has fractions that nobody reads. */
+function shortly(used: number): number {
+  return Math.round(used * 10_000) / 10_000
 }
 
 function noteText(
