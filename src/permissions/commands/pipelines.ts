@@ -1,10 +1,10 @@
 /** Rules over a whole pipe: what is harmless alone may not be together. */
 import type { Pipeline } from 'unbash'
 import { baseName, seen } from './args.ts'
-import { isShell } from './shell-wrappers.ts'
 import { note, type Report, type Scope } from './state.ts'
 import { commandArgs } from './static-output.ts'
 import { resolveWord } from './words.ts'
+import { isShell } from './wrappers.ts'
 
 export function checkPipeline(node: Pipeline, scope: Scope, report: Report): void {
   const stages = node.commands.map(command => {

@@ -20,10 +20,9 @@ import { judgeReader } from './programs/judge-reader.ts'
 import { READERS } from './programs/readers.ts'
 import type { ReaderVerdict } from './programs/special.ts'
 import { recordGitReads, recordReads } from './reads.ts'
-import type { Wrapped } from './shell-wrappers.ts'
 import { absolutePaths, countStep, deeper, noteUnread, type Report, type Scope } from './state.ts'
 import type { FoundCommand, PlanWord } from './types.ts'
-import { unwrap } from './wrappers.ts'
+import { unwrap, type Wrapped } from './wrappers.ts'
 
 const MAX_WORDS = 1000
 

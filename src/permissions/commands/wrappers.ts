@@ -1,11 +1,26 @@
 /**
- * Programs that start the command in their arguments. The inner command is judged as if it stood alone, so that nothing
- * hides behind `sudo env nice xargs`; the wrapper's own level is added.
+ * Programs that start the command in their arguments, or run arguments or input as shell code. What is inside is judged as
+ * if it stood alone, so that nothing hides behind `sudo env nice xargs`; the wrapper's own level is added.
  */
 import type { EffectName } from '../effect-names.ts'
 import { type Arg, seen } from './args.ts'
-import { isShell, unwrapShell, unwrapSource, unwrapSu, type Wrapped, wrap } from './shell-wrappers.ts'
 import type { Level } from './types.ts'
+
+export interface Wrapped {
+  level: Level
+  text: string
+  effects: EffectName[]
+  /** The command inside, or null when there is none. */
+  inner: Arg[] | null
+  /** Shell code that it runs. */
+  scripts: string[]
+  /** The inner command gets more arguments from standard input. */
+  appendsStdin?: string | null
+  /** `{}` or another word that is replaced. */
+  placeholder?: string
+  /** The folder in which it runs. */
+  directory?: string
+}
 
 interface Shape {
   level: Level
@@ -16,19 +31,28 @@ interface Shape {
   /** Operands before the command (`timeout 5`, `chroot DIR`). */
   operands?: number
   assignments?: boolean
+  /** Its words are no command: this of them, or of its input, is code. */
+  code?: (words: string[], stdin: string | null) => string[]
+}
+
+const AS_ANOTHER: Shape = { level: 'dangerous', text: 'runs as another user', effects: ['privilege'] }
+const LEAVES: Shape = { level: 'caution', text: 'leaves a process running', effects: ['background'] }
+const SCHEDULES: Shape = {
+  level: 'dangerous',
+  text: 'schedules commands',
+  effects: ['system-change', 'background'],
+  code: (_, stdin) => (stdin === null ? [] : [stdin]),
 }
 
 const SHAPES: ReadonlyMap<string, Shape> = new Map(
-  Object.entries({
+  Object.entries<Shape>({
     sudo: {
-      level: 'dangerous',
-      text: 'runs as another user',
-      effects: ['privilege'],
+      ...AS_ANOTHER,
       values: /^-(?:[ugUphCrtTDRa]|-user|-group|-chdir|-host|-prompt)$/,
       assignments: true,
     },
-    doas: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^-[uC]$/ },
-    pkexec: { level: 'dangerous', text: 'runs as another user', effects: ['privilege'], values: /^--user$/ },
+    doas: { ...AS_ANOTHER, values: /^-[uC]$/ },
+    pkexec: { ...AS_ANOTHER, values: /^--user$/ },
     env: {
       level: 'caution',
       text: 'runs with other variables',
@@ -43,8 +67,8 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
       values: /^-(?:[sk]|-signal|-kill-after)$/,
       operands: 1,
     },
-    nohup: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
-    setsid: { level: 'caution', text: 'leaves a process running', effects: ['background'] },
+    nohup: LEAVES,
+    setsid: LEAVES,
     time: { level: 'caution', text: 'measures time', values: /^-[fo]$/ },
     command: { level: 'unknown', text: 'runs the program of that name' },
     builtin: { level: 'caution', text: 'runs a command of the shell' },
@@ -64,7 +88,29 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map(
       effects: ['runs-code'],
       values: /^-(?:[aEdInLPs]|-(?:arg-file|delimiter|max-args|max-lines|max-procs|max-chars|replace))$/,
     },
-  } satisfies Record<string, Shape>),
+    su: { ...AS_ANOTHER, code: suCode },
+    runuser: { ...AS_ANOTHER, code: suCode },
+    at: SCHEDULES,
+    batch: SCHEDULES,
+    eval: {
+      level: 'unknown',
+      text: 'runs text as a command',
+      effects: ['runs-code', 'changes-environment'],
+      code: words => [words.join(' ')],
+    },
+    trap: {
+      level: 'unknown',
+      text: 'schedules a command',
+      effects: ['changes-environment'],
+      code: words => words.slice(0, 1),
+    },
+    alias: {
+      level: 'unknown',
+      text: 'gives a command another name',
+      effects: ['changes-environment'],
+      code: words => words.map(word => word.replace(/^[^=]*=/, '')),
+    },
+  }),
 )
 
 export function isWrapper(program: string): boolean {
@@ -73,46 +119,19 @@ export function isWrapper(program: string): boolean {
 
 export function unwrap(program: string, args: Arg[], stdin: string | null): Wrapped | null {
   if (isShell(program)) return unwrapShell(args, stdin)
-  if (program === 'su' || program === 'runuser') return unwrapSu(args)
   if (program === 'source' || program === '.') return unwrapSource(args, stdin)
-  if (program === 'at' || program === 'batch')
-    return wrap(
-      'dangerous',
-      'schedules commands',
-      ['system-change', 'background'],
-      null,
-      stdin === null ? [] : [stdin],
-    )
-  if (program === 'eval') {
-    const text = args.map(seen).join(' ')
-    return wrap('unknown', 'runs text as a command', ['runs-code', 'changes-environment'], null, [text])
-  }
-  if (program === 'trap')
-    return wrap('unknown', 'schedules a command', ['changes-environment'], null, args.slice(0, 1).map(seen))
-  if (program === 'alias')
-    return wrap(
-      'unknown',
-      'gives a command another name',
-      ['changes-environment'],
-      null,
-      args.map(arg => seen(arg).replace(/^[^=]*=/, '')),
-    )
   const shape = SHAPES.get(program)
   return shape === undefined ? null : unwrapShape(program, shape, args, stdin)
 }
 
 function unwrapShape(program: string, shape: Shape, args: Arg[], stdin: string | null): Wrapped {
+  const { level, text, effects = [], code } = shape
+  if (code !== undefined) return { level, text, effects, inner: null, scripts: code(args.map(seen), stdin) }
   const at = innerStart(shape, args)
   const before = args.slice(0, at)
-  const inner = args.slice(at)
-  const effects = shape.effects ?? []
-  const wrapped = wrap(
-    shape.level,
-    shape.text,
-    effects,
-    inner.length > 0 ? inner : null,
-    embedded(program, before, inner),
-  )
+  const rest = args.slice(at)
+  const inner = rest.length > 0 ? rest : null
+  const wrapped: Wrapped = { level, text, effects, inner, scripts: embedded(program, before, rest) }
   const chdir = program === 'env' ? before.findIndex(arg => /^(?:-C|--chdir)$/.test(seen(arg))) : -1
   const named = before.map(arg => /^--chdir=(.+)$/.exec(seen(arg))?.[1]).find(value => value !== undefined)
   if (chdir !== -1 || named !== undefined) wrapped.directory = named ?? seen(before[chdir + 1])
@@ -133,14 +152,7 @@ function innerStart(shape: Shape, args: Arg[]): number {
   let i = 0
   for (; i < args.length; i++) {
     const word = seen(args[i])
-    if (word === '--') {
-      i += 1
-      while (operands > 0) {
-        operands -= 1
-        i += 1
-      }
-      break
-    }
+    if (word === '--') return i + 1 + operands
     if (word.startsWith('-') && word.length > 1) {
       if (shape.values?.test(word)) i += 1
       continue
@@ -154,7 +166,6 @@ function innerStart(shape: Shape, args: Arg[]): number {
 
 /** Command texts inside options: `env -S 'rm x'`, `watch 'rm x'`. */
 function embedded(program: string, before: Arg[], inner: Arg[]): string[] {
-  const scripts: string[] = []
   const all = [...before, ...inner].map(seen)
   if (program === 'env') {
     for (const [i, word] of all.entries()) {
@@ -163,6 +174,60 @@ function embedded(program: string, before: Arg[], inner: Arg[]): string[] {
       if (/^-\w*S$|^--split-string$/.test(word)) return [all.slice(i + 1).join(' ')]
     }
   }
-  if (program === 'watch' || program === 'parallel') scripts.push(inner.map(seen).join(' '))
-  return scripts
+  return program === 'watch' || program === 'parallel' ? [inner.map(seen).join(' ')] : []
+}
+
+const SHELLS = /^(?:ba|da|z|k|a|mk|c|tc|fi|rba)?sh$|^(?:pwsh|powershell)$/
+
+export function isShell(program: string): boolean {
+  return SHELLS.test(program)
+}
+
+function unwrapShell(args: Arg[], stdin: string | null): Wrapped {
+  const words = args.map(seen)
+  const at = words.findIndex(
+    word => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word) || word === '--command' || /^-Command$/i.test(word),
+  )
+  if (at !== -1) {
+    let code = at + 1
+    while (/^[-+][a-zA-Z]|^--$/.test(words[code] ?? '')) code += 1
+    // `bash -c 'rm -rf "$@"' x /`: the words after the code are its parameters.
+    return runs('text as a shell script', withParameters(words[code] ?? '', words.slice(code + 1)))
+  }
+  const script = args.find(arg => !/^[-+]/.test(seen(arg)))
+  if (script?.content !== undefined) return runs('the output of a command', script.content)
+  const fromInput = script === undefined || words.includes('-s') || isInput(seen(script))
+  if (!fromInput) return runs('a shell script')
+  if (stdin !== null) return runs('its input as a shell script', stdin)
+  return { ...runs('whatever arrives on its input'), level: 'dangerous' }
+}
+
+function runs(what: string, ...scripts: string[]): Wrapped {
+  return { level: 'unknown', text: `runs ${what}`, effects: ['runs-code'], inner: null, scripts }
+}
+
+/** Puts parameters where the code names them, for the scan only. */
+function withParameters(code: string, parameters: string[]): string {
+  if (parameters.length === 0 || !/\$[@*\d{]/.test(code)) return code
+  const quoted = parameters.map(text => `'${text.replaceAll("'", "'\\''")}'`)
+  return code
+    .replace(/"?\$\{?[@*]\}?"?/g, () => quoted.slice(1).join(' '))
+    .replace(/"?\$\{?(\d)\}?"?/g, (_, digit: string) => quoted[Number(digit)] ?? '')
+}
+
+function suCode(words: string[]): string[] {
+  const at = words.findIndex(word => /^-\w*c$|^--command$/.test(word))
+  if (at !== -1) return [words[at + 1] ?? '']
+  return words.flatMap(word => /^--command=([\s\S]*)$/.exec(word)?.[1] ?? []).slice(0, 1)
+}
+
+function isInput(path: string): boolean {
+  return /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/.test(path)
+}
+
+function unwrapSource(args: Arg[], stdin: string | null): Wrapped | null {
+  const script = args[0]
+  const text = script?.content ?? (isInput(seen(script)) ? stdin : null)
+  if (text === null) return null
+  return { ...runs('code inside the shell', text), effects: ['runs-code', 'changes-environment'] }
 }
