@@ -22,7 +22,7 @@ export interface ScopeContext extends PathContext {
 export function findHardStop(
   items: readonly Item[],
   context: ScopeContext,
-  named: NamedHosts = NOT_NAMED,
+  named: NamedHosts,
 ): HardStop | undefined {
   const lines = items.filter(item => item.kind === 'execute').length
   if (lines > 1) {
@@ -65,8 +65,6 @@ function isOwnLoopback(item: Item): boolean {
 export type NamedHosts = (item: NetworkItem) => readonly string[]
 
 type NetworkItem = Item & { kind: 'network' }
-
-const NOT_NAMED: NamedHosts = () => []
 
 function hardStopOf(
   item: Item,

@@ -92,7 +92,7 @@ function pushItems({ commands }: CommandAnalysis): Item[] {
   const isPush = ({ program, effects }: FoundCommand): boolean =>
     program !== null && isGit(program) && (effects.includes('publishes') || /git-(push|send-)/.test(program))
   if (!commands.some(isPush)) return []
-  return [unchecked('git sends commits to another machine.', GIT_PUSH)]
+  return [customItem('git sends commits to another machine.', GIT_PUSH)]
 }
 
 /** Also by its parts, which are programs of their own: `git-push`, `/usr/lib/git-core/git-receive-pack`. */
@@ -106,13 +106,13 @@ function unaskedItems(analysis: CommandAnalysis, files: readonly FileItem[], clo
     tree => tree.history === undefined && realPathOf(tree.path) === '/',
   )
   const details = 'The command searches the whole machine, which is too much to check.'
-  return [...(wholeMachine ? [unchecked(details)] : []), ...historyItems(analysis, files, closed)]
+  return [...(wholeMachine ? [customItem(details)] : []), ...historyItems(analysis, files, closed)]
 }
 
 /** Not all that it reads could be checked, so it is asked about; behind walls that show nothing of it, it may run. */
 export const UNCHECKED_FILES = 'unchecked-files'
 
-function unchecked(details: string, name = UNCHECKED_FILES): Item {
+function customItem(details: string, name = UNCHECKED_FILES): Item {
   return { kind: 'custom', name, details, derived: false }
 }
 
@@ -120,19 +120,14 @@ export function isFile(item: Item): item is FileItem {
   return item.kind === 'file_read' || item.kind === 'file_write' || item.kind === 'file_delete'
 }
 
-const UNSURE = unchecked(
+const UNSURE = customItem(
   'The folder that the command changes to cannot be resolved, so its files cannot be checked.',
 )
 
 /** Not all commands of a line are known, so that no rule can speak of them. */
 export const UNREAD_LINE = 'unread-line'
 
-const UNREAD: Item = {
-  kind: 'custom',
-  name: UNREAD_LINE,
-  details: 'it is too long, too deeply nested or no valid shell code',
-  derived: false,
-}
+const UNREAD = customItem('it is too long, too deeply nested or no valid shell code', UNREAD_LINE)
 
 /** This machine has no sandbox. */
 export interface NoSandbox {
@@ -156,21 +151,20 @@ export const REPOSITORY_PROGRAMS = 'repository-programs'
 function variablesItem({ variables }: Run): Item {
   const values = hash('sha256', JSON.stringify([...variables].sort())).slice(0, 16)
   const details = `Variables of earlier lines: ${[...variables.keys()].sort().join(', ')} (sha256 ${values}).`
-  return { kind: 'custom', name: 'environment', details, derived: false }
+  return customItem(details, 'environment')
 }
 
 function unwalledItems(analysis: CommandAnalysis, readsOnly: boolean, noSandbox: NoSandbox | null): Item[] {
   if (noSandbox === null) return []
   const { reason, required } = noSandbox
-  if (required) return [{ kind: 'custom', name: SANDBOX_REQUIRED, details: reason, derived: false }]
-  if (!readsOnly) return [{ kind: 'custom', name: NO_SANDBOX, details: reason, derived: false }]
+  if (required || !readsOnly) return [customItem(reason, required ? SANDBOX_REQUIRED : NO_SANDBOX)]
   const readsTree = analysis.trees.some(
     tree => tree.content && tree.history === undefined && isFolder(tree.path),
   )
   return readsTree ? [UNWALLED] : []
 }
 
-const UNWALLED = unchecked(
+const UNWALLED = customItem(
   'The command reads a whole folder, and without a sandbox nothing in it can be hidden.',
 )
 
@@ -193,18 +187,19 @@ function historyItems(analysis: CommandAnalysis, files: readonly FileItem[], clo
     }),
   ]
   const details = problems.find(problem => problem !== undefined)
-  return details === undefined ? [] : [unchecked(details)]
+  return details === undefined ? [] : [customItem(details)]
 }
 
 /** Git starts programs that its repository names, and may be led to files elsewhere; the words of the line show neither. */
 function repositoryItems({ repositories }: CommandAnalysis): Item[] {
   return repositories.flatMap(({ path, starts }): Item[] => {
     const foreign = repositoryAbove(path)?.foreign
-    if (foreign !== undefined) return [unchecked(`git would read files that lie somewhere else: ${foreign}.`)]
+    if (foreign !== undefined)
+      return [customItem(`git would read files that lie somewhere else: ${foreign}.`)]
     const why = programsOf(path, starts)
     if (why === null) return []
     const details = `git would start programs that the repository configures: ${why}.`
-    return [unchecked(details, REPOSITORY_PROGRAMS)]
+    return [customItem(details, REPOSITORY_PROGRAMS)]
   })
 }
 
@@ -242,7 +237,7 @@ function globItems({ kind, pattern }: GlobAccess, context: PathContext): Item[] 
   const paths = expandGlob(pattern, MOST_MATCHES)
   if (paths === null)
     return [
-      unchecked(`The pattern '${pattern}' matches files that cannot all be checked.`, UNCHECKED_PATTERN),
+      customItem(`The pattern '${pattern}' matches files that cannot all be checked.`, UNCHECKED_PATTERN),
     ]
   return paths.map(path => fileItem(kind, path, context, true))
 }
@@ -273,7 +268,7 @@ function toItem(
       return { ...access, derived: false }
     case 'execute':
       // The analysis reports programs as part of the line, never as a line of their own.
-      return { kind: 'custom', name: 'execute', details: access.command, derived: false }
+      return customItem(access.command, 'execute')
   }
 }
 

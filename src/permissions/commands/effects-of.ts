@@ -71,40 +71,26 @@ function operandsOf(args: Arg[]): Arg[] {
   return args.filter((arg, i) => (end !== -1 && i > end) || (i !== end && !seen(arg).startsWith('-')))
 }
 
-function touch(call: Call, action: Action): void {
-  const operands = operandsOf(call.args)
-  const last = operands.at(-1)
-  switch (action.targets) {
-    case 'none':
-      break
-    case 'read':
-      for (const arg of operands) access(call, 'file_read', arg)
-      break
-    case 'write':
-      for (const arg of operands) access(call, 'file_write', arg)
-      break
-    case 'skip-first-write':
-      for (const arg of operands.slice(1)) access(call, 'file_write', arg)
-      break
-    case 'archive':
-      for (const arg of operands) {
-        access(call, 'file_read', arg)
-        access(call, 'file_write', arg)
-      }
-      break
-    case 'delete':
-      for (const arg of operands) access(call, 'file_delete', arg)
-      deleteEffects(call, operands)
-      break
-    case 'copy':
-    case 'move':
-      for (const arg of operands.slice(0, -1)) {
-        access(call, 'file_read', arg)
-        if (action.targets === 'move') access(call, 'file_delete', arg)
-      }
-      if (last !== undefined) access(call, 'file_write', last)
+function touch(call: Call, { targets }: Action): void {
+  const operands = operandsOf(call.args).slice(targets === 'skip-first-write' ? 1 : 0)
+  const { each, last = each } = TOUCHED[targets]
+  for (const [i, arg] of operands.entries()) {
+    for (const kind of i === operands.length - 1 ? last : each) access(call, kind, arg)
   }
+  if (targets === 'delete') deleteEffects(call, operands)
   options(call)
+}
+
+/** What is done to each operand, and to the last one where that is something else. */
+const TOUCHED: Readonly<Record<Action['targets'], { each: FileKind[]; last?: FileKind[] }>> = {
+  none: { each: [] },
+  read: { each: ['file_read'] },
+  write: { each: ['file_write'] },
+  'skip-first-write': { each: ['file_write'] },
+  archive: { each: ['file_read', 'file_write'] },
+  delete: { each: ['file_delete'] },
+  copy: { each: ['file_read'], last: ['file_write'] },
+  move: { each: ['file_read', 'file_delete'], last: ['file_write'] },
 }
 
 function deleteEffects(call: Call, operands: Arg[]): void {

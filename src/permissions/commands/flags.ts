@@ -49,13 +49,8 @@ function compile(list: string): Map<string, Kind> {
   return table
 }
 
-export interface FlagOptions {
-  /** `-5` is a number. */
-  numeric?: boolean
-}
-
-/** The parsed arguments, or the option that is not on the list. */
-export function parseFlags(args: Arg[], list: string, options: FlagOptions = {}): ParsedFlags | string {
+/** The parsed arguments, or the option that is not on the list. `numeric`: `-5` is a number. */
+export function parseFlags(args: Arg[], list: string, numeric = false): ParsedFlags | string {
   const table = compile(list)
   const parsed: ParsedFlags = { flags: new Map(), list: [], operands: [], files: [], shifted: false }
   for (let i = 0; i < args.length; i++) {
@@ -70,7 +65,7 @@ export function parseFlags(args: Arg[], list: string, options: FlagOptions = {})
       parsed.operands.push(...args.slice(i + 1))
       return parsed
     }
-    if (options.numeric && /^-\d+$/.test(text)) {
+    if (numeric && /^-\d+$/.test(text)) {
       parsed.flags.set('-NUM', text.slice(1))
       continue
     }
@@ -88,62 +83,41 @@ function optionText(arg: Arg): string | null {
 }
 
 /** How many of the following arguments it took, or null when it is not on the list. */
-function longFlag(
-  text: string,
-  next: Arg | undefined,
-  table: Map<string, Kind>,
-  parsed: ParsedFlags,
-): number | null {
+type Taken = number | null
+
+function longFlag(text: string, next: Arg | undefined, table: Map<string, Kind>, parsed: ParsedFlags): Taken {
   const equals = text.indexOf('=')
   const name = equals === -1 ? text : text.slice(0, equals)
   const kind = table.get(name)
-  if (kind === undefined) return null
-  if (equals === -1 && (kind === 'switch' || kind === 'optional')) {
-    parsed.flags.set(name, '')
-    return 0
-  }
-  if (kind === 'switch') return null
-  if (equals !== -1) return setValue(name, kind, literalArg(text.slice(equals + 1)), parsed) ? 0 : null
-  return isValue(next) && setValue(name, kind, next, parsed) ? 1 : null
+  if (kind === undefined || (kind === 'switch' && equals !== -1)) return null
+  return takeValue(name, kind, equals === -1 ? null : text.slice(equals + 1), next, parsed)
 }
 
-/**
- * The next word as a value. One that looks like an option is refused: programs differ in what takes a separate value
- * (`git log --format --output=f` opens f), and the list must not hide an option as a value.
- */
-function isValue(next: Arg | undefined): boolean {
-  const text = next?.text ?? next?.glob?.literal ?? ''
-  return !text.startsWith('-') || /^-(?:\d[\w.]*)?$/.test(text)
-}
-
-function cluster(
-  text: string,
-  next: Arg | undefined,
-  table: Map<string, Kind>,
-  parsed: ParsedFlags,
-): number | null {
+function cluster(text: string, next: Arg | undefined, table: Map<string, Kind>, parsed: ParsedFlags): Taken {
   for (let i = 1; i < text.length; i++) {
     const name = `-${text[i]}`
     const kind = table.get(name)
     if (kind === undefined) return null
-    if (kind === 'switch') {
-      parsed.flags.set(name, '')
-      continue
-    }
-    const attached = text.slice(i + 1)
-    if (attached !== '') return setValue(name, kind, literalArg(attached), parsed) ? 0 : null
-    if (kind === 'optional') {
-      parsed.flags.set(name, '')
-      return 0
-    }
-    return isValue(next) && setValue(name, kind, next, parsed) ? 1 : null
+    if (kind !== 'switch') return takeValue(name, kind, text.slice(i + 1) || null, next, parsed)
+    parsed.flags.set(name, '')
   }
   return 0
 }
 
-function setValue(name: string, kind: Kind, value: Arg | undefined, parsed: ParsedFlags): boolean {
-  if (value === undefined) return false
-  if (value.text === null && (value.glob === null || kind === 'file')) return false
+function takeValue(
+  name: string,
+  kind: Kind,
+  attached: string | null,
+  next: Arg | undefined,
+  parsed: ParsedFlags,
+): Taken {
+  if (attached === null && (kind === 'switch' || kind === 'optional')) {
+    parsed.flags.set(name, '')
+    return 0
+  }
+  const value = attached === null ? next : literalArg(attached)
+  if (value === undefined || (attached === null && !isValue(value))) return null
+  if (value.text === null && (value.glob === null || kind === 'file')) return null
   const text = value.text ?? value.glob?.literal ?? ''
   parsed.flags.set(name, text)
   parsed.list.push({ name, value: text })
@@ -152,5 +126,14 @@ function setValue(name: string, kind: Kind, value: Arg | undefined, parsed: Pars
     parsed.shifted = true
     parsed.operands.push(value)
   }
-  return true
+  return attached === null ? 1 : 0
+}
+
+/**
+ * The next word as a value. One that looks like an option is refused: programs differ in what takes a separate value
+ * (`git log --format --output=f` opens f), and the list must not hide an option as a value.
+ */
+function isValue(next: Arg): boolean {
+  const text = next.text ?? next.glob?.literal ?? ''
+  return !text.startsWith('-') || /^-(?:\d[\w.]*)?$/.test(text)
 }

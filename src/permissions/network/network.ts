@@ -155,7 +155,7 @@ const SIX_TO_FOUR = blockList('2002::/16')
 
 /** The IPv4 address inside a mapped, NAT64 or 6to4 address: those reach the same host by another spelling. */
 function embeddedIPv4(address: string): string | undefined {
-  const groups = expandIPv6(address)
+  const groups = groupsOf(address)
   if (SIX_TO_FOUR.check(address, 'ipv6')) return toIPv4(groups[1] ?? 0, groups[2] ?? 0)
   if (!MAPPED.check(address, 'ipv6')) return undefined
   const [high = 0, low = 0] = groups.slice(6)
@@ -167,19 +167,13 @@ function toIPv4(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-function expandIPv6(address: string): number[] {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address.split('%')[0] ?? '')
-  const plain =
-    dotted === null
-      ? (address.split('%')[0] ?? '')
-      : `${dotted[1]}${hexPair(dotted[2], dotted[3])}:${hexPair(dotted[4], dotted[5])}`
-  const [head = '', tail] = plain.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
-  return [...left, ...(tail === undefined ? [] : zeros), ...right].map(group => Number.parseInt(group, 16))
-}
-
-function hexPair(a: string | undefined, b: string | undefined): string {
-  return ((Number(a) << 8) | Number(b)).toString(16)
+/** The eight groups. A URL spells every address in one way, without dots. */
+function groupsOf(address: string): number[] {
+  const { hostname } = new URL(`http://[${address.replace(/%.*$/, '')}]`)
+  const [head = [], tail = []] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map(part => part.split(':').filter(group => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].map(group => Number.parseInt(group, 16))
 }

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { CommandPlan, HiddenFiles } from '../../core/command.ts'
 import { isInside, lookAt, realPathOf } from '../../core/real-path.ts'
@@ -91,9 +90,7 @@ function isClosedHistory(path: string, { mayHide, mayRead, scope: { workspace } 
 }
 
 function isStore(path: string): boolean {
-  const isThere = (name: string): boolean =>
-    lstatSync(join(dirname(path), name), { throwIfNoEntry: false }) !== undefined
-  return basename(path) === 'objects' && hasGitShape(isThere)
+  return basename(path) === 'objects' && hasGitShape(name => lookAt(join(dirname(path), name)) !== undefined)
 }
 
 /** What the line names outside the workspace, and the repositories in which its git commands work. */

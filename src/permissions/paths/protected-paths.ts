@@ -1,5 +1,4 @@
-import { lstatSync } from 'node:fs'
-import { isInside } from '../../core/real-path.ts'
+import { isInside, lookAt } from '../../core/real-path.ts'
 import { gitParts } from '../../git/git-folder.ts'
 import { foldPath, isSystemPath, type PathContext } from './paths.ts'
 
@@ -36,7 +35,7 @@ const PROTECTED_FILE = new RegExp(
 export function protectedReason(
   realPath: string,
   context: PathContext,
-  exists: (path: string) => boolean = isThere,
+  exists: (path: string) => boolean = path => lookAt(path) !== undefined,
 ): string | undefined {
   return nameReason(realPath, context) ?? shapeReason(realPath, context, exists)
 }
@@ -93,10 +92,6 @@ function ownPart(
   const root = isInside(realPath, workspace) && workspace !== '/' ? workspace : ''
   const own = realPath.slice(root.length + 1)
   return { root, own, parts: foldPath(`/${own}`).split('/') }
-}
-
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
 function foldName(name: string): string {

@@ -1,6 +1,7 @@
-import { lstatSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../../core/names-in.ts'
+import { lookAt } from '../../core/real-path.ts'
 import { compileWildcard } from '../../core/wildcard.ts'
 
 /**
@@ -27,7 +28,7 @@ function stepInto(folder: string, part: string, isLast: boolean): string[] {
   if (part === '') return isFolder(folder) ? [`${folder}/`] : []
   if (!hasGlob(part)) {
     const path = join(folder, withoutEscapes(part))
-    return exists(path) ? [path] : []
+    return lookAt(path) === undefined ? [] : [path]
   }
   const matches = compileWildcard(part, false)
   return names(folder)
@@ -47,10 +48,6 @@ function withoutEscapes(part: string): string {
 /** What is not a folder, or not readable, holds nothing: bash finds nothing there either. */
 function names(folder: string): string[] {
   return namesIn(folder === '' ? '.' : folder).sort()
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
 export function isFolder(path: string): boolean {

@@ -264,7 +264,5 @@ function parseGit(args: Arg[], reader: GitReader): ParsedFlags | string {
   // `--merged`, `--contains` and the like need no value when they come last.
   const last = args.at(-1)?.text ?? ''
   const optional = /^--(?:no-)?(?:merged|contains)$|^--points-at$/.test(last)
-  return parseFlags(optional ? [...args, literalArg('HEAD')] : args, reader.flags, {
-    numeric: reader.numeric === true,
-  })
+  return parseFlags(optional ? [...args, literalArg('HEAD')] : args, reader.flags, reader.numeric)
 }

@@ -28,7 +28,7 @@ export function judgeReader(program: string, args: Arg[]): ReaderVerdict | null 
   const reader = READERS.get(program === 'fdfind' ? 'fd' : program)
   if (reader === undefined) return null
   if (reader.raw) return { ok: true, reads: args.filter(arg => arg.glob !== null).map(metadata), cwd: 'no' }
-  const parsed = parseFlags(args, reader.flags, { numeric: reader.numeric === true })
+  const parsed = parseFlags(args, reader.flags, reader.numeric)
   if (typeof parsed === 'string') return { ok: false, reason: `\`${parsed}\` is not read-only` }
   const reason = reader.check?.(parsed) ?? operandProblem(reader, parsed)
   return reason === null ? { ok: true, ...readsOf(reader, parsed) } : { ok: false, reason }
