@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { toGraph } from '../agents/pipelines/graph.ts'
-import type { Pipeline } from '../agents/pipelines/pipeline.ts'
+import type { Pipeline, Step } from '../agents/pipelines/pipeline.ts'
 import { type Progress, type StepOutcome, startProgress, whyFailed } from '../agents/pipelines/progress.ts'
 import { type Again, beginAgain } from '../agents/pipelines/run-again.ts'
 import { type PipelineOrder, runPipeline } from '../agents/pipelines/run-pipeline.ts'
@@ -111,10 +111,14 @@ export async function createRunAgain(
   parts: PipelineParts,
   { of, ...again }: PlannedAgain,
   given: Readonly<Record<string, unknown>> = {},
-  choices: PipelineChoices & Pick<SavedPipelineRun, 'isServers' | 'startedBy'> = {},
+  {
+    by,
+    ...choices
+  }: PipelineChoices & Pick<SavedPipelineRun, 'isServers' | 'startedBy'> & Pick<PipelineOptions, 'by'> = {},
 ): Promise<SavedPipelineRun> {
   const file = await requireRunnable(parts, again.pipeline)
-  const { progress } = beginAgain(file.pipeline, of?.progress, again)
+  const { progress, passedOver } = beginAgain(file.pipeline, of?.progress, again)
+  if (by?.mayApprove === false) refuseGates(parts.runtime.workspace, passedOver)
   const isSame = of !== undefined && Object.keys(given).length === 0
   const input = isSame ? of.input : readInput(file.pipeline, { ...of?.input, ...given })
   // What was only played must not become part of a real run.
@@ -122,6 +126,24 @@ export async function createRunAgain(
   return begin(parts, file, {
     ...{ ...choices, rehearse, input, progress },
     ...(of === undefined ? {} : { inputFrom: of.inputFrom, continues: of.id }),
+  })
+}
+
+/**
+ * Who begins behind a gate opens it: an earlier run may have left it out, and a yes that was given there was for the input
+ * and for what that run did.
+ */
+function refuseGates(workspace: string, passedOver: readonly Step[]): void {
+  const isGate = ({ gate }: Step): boolean => gate !== undefined
+  const gated = passedOver.find(
+    step =>
+      isGate(step) ||
+      (step.pipeline !== undefined &&
+        withInside(workspace, step.pipeline).some(({ pipeline }) => pipeline.steps.some(isGate))),
+  )
+  if (gated === undefined) return
+  throw new ToolError('forbidden', `The gate of the step '${gated.id}' would be left out.`, {
+    hint: `Run from ${gated.id}. Beginning behind a gate needs the scope approve.`,
   })
 }
 

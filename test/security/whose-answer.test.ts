@@ -215,3 +215,34 @@ describe('the id of a run', () => {
     expect([await resume(other), await resume(owner)]).toEqual([403, 202])
   })
 })
+
+test('a pipeline does not begin behind a gate for somebody who may not open it', async () => {
+  const own = app.token('read', 'run')
+  const [build, check] = ['[[step]]\nid = "build"\ntext = "{{input.v}}"\n', '[[step]]\nid = "check"\n']
+  const ship = '[[step]]\nid = "ship"\ntext = "shipped {{input.v}}"\n'
+  const edges = [
+    ['build', 'check'],
+    ['build', 'ship'],
+    ['check', 'ship'],
+  ].map(([from, to]) => `[[edge]]\nfrom = "${from}"\nto = "${to}"\n`)
+  const checks = { gated: `${check}gate = "approval"\ntext = "ok"\n`, inside: `${check}pipeline = "gate"\n` }
+  app.machine.write('.kogu/pipelines/gate.toml', `name = "gate"\n${checks.gated}`)
+  for (const [name, step] of Object.entries(checks)) {
+    const text = `name = "${name}"\n[input.v]\ntype = "string"\ndefault = "1"\n${build}${step}${ship}${edges.join('')}`
+    app.machine.write(`.kogu/pipelines/${name}.toml`, text)
+    const seen: { json: { whole: { hash: string } } } = await app.send(`GET /api/pipelines/${name}`)
+    await app.send(`POST /api/pipelines/${name}/trust`, { hash: seen.json.whole.hash })
+    const again = (step: string, extent: string, of?: string) =>
+      post(own, `/api/pipelines/${name}/run`, { input: { v: '2' }, again: { step, extent, of } })
+    // A run of the first step alone leaves the gate out, which is no way past it.
+    const { id } = await started(again('build', 'only'))
+    const until = async () => {
+      const { json }: { json: { status: string } } = await app.send(`GET /api/pipeline-runs/${id}`)
+      expect(json.status).toBe('completed')
+    }
+    await vi.waitFor(until, { timeout: 30_000 })
+    for (const extent of ['from', 'only']) expect((await again('ship', extent, id)).status).toBe(403)
+    const allowed = await app.send(`POST /api/pipelines/${name}/run`, { again: { step: 'ship', of: id } })
+    expect(allowed.status).toBe(202)
+  }
+})

@@ -1,6 +1,6 @@
 import { ToolError } from '../../core/errors.ts'
 import { type Graph, toGraph } from './graph.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Pipeline, Step } from './pipeline.ts'
 import type { Progress, StepProgress } from './progress.ts'
 
 export interface Again {
@@ -13,14 +13,14 @@ const NOTHING: Progress = { steps: {}, loops: {} }
 
 /**
  * Begins in the middle: outputs of an earlier run, if there was one, stand for the steps before. `repeats`: what was done
- * already, in that run or in `older`, the ones that it continues; wholly or in part.
+ * already, in that run or in `older`, the ones that it continues; wholly or in part. `passedOver`: what would have come first.
  */
 export function beginAgain(
   pipeline: Pipeline,
   before: Progress | undefined,
   { step, extent }: Again,
   older: readonly Progress[] = [],
-): { progress: Progress; repeats: string[] } {
+): { progress: Progress; repeats: string[]; passedOver: Step[] } {
   if (!pipeline.steps.some(({ id }) => id === step))
     throw new ToolError('not_found', `The pipeline '${pipeline.name}' has no step '${step}'.`)
   const earlier = before ?? NOTHING
@@ -43,7 +43,9 @@ export function beginAgain(
   const repeats = pipeline.steps
     .map(({ id }) => id)
     .filter(id => again.has(id) && [earlier, ...older].some(each => hasBegun(id, each)))
-  return { progress: { steps: Object.fromEntries(steps), loops: {} }, repeats }
+  const leadsToIt = (id: string): boolean => [...behind(graph, id)].some(each => again.has(each))
+  const passedOver = pipeline.steps.filter(({ id }) => !again.has(id) && leadsToIt(id))
+  return { progress: { steps: Object.fromEntries(steps), loops: {} }, repeats, passedOver }
 }
 
 /** Also what waits: in the middle of its list, of its panel or pipeline, for its next try, or for the next round of a loop. */

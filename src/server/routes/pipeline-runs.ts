@@ -149,7 +149,10 @@ function startRoutes(api: Api, parts: Parts): void {
       const run =
         wish === undefined
           ? await createPipelineRun(opened.runner, wanted, input, how)
-          : await createRunAgain(opened.runner, plan(parts, wanted, wish), input, how)
+          : await createRunAgain(opened.runner, plan(parts, wanted, wish), input, {
+              ...how,
+              by: doorUser(context),
+            })
       opened.pipelines.begin(run)
       return answer(context, show(run, opened.pipelines, true), 202)
     },
