@@ -23,7 +23,15 @@ test.each([
 })
 
 const record = {
-  ...{ id: 'a', name: 'a', description: null, system: null, provider: 'rehearsal', model: 'x' },
+  ...{
+    id: 'a',
+    name: 'a',
+    description: null,
+    system: null,
+    provider: 'rehearsal',
+    providerId: 'p',
+    model: 'x',
+  },
   ...{ temperature: 1, maxTokens: 100, sourcePath: null, sourceHash: null, createdAt: new Date(0) },
 }
 

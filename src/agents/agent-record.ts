@@ -5,6 +5,7 @@ export interface AgentRecord {
   readonly description: string | null
   readonly system: string | null
   readonly provider: string
+  readonly providerId: string
   /** The vendor's name of it; `provider` says whose. */
   readonly model: string
   readonly temperature: number

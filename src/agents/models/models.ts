@@ -42,7 +42,8 @@ export interface Models {
   find(id?: string): Model
   /** The id that `find()` would use, or undefined when there is neither a default nor a key. */
   defaultId(): string | undefined
-  list(): readonly { vendor: Vendor; models: readonly string[] }[]
+  /** `standard`: the model that is used when only the vendor is named, if there is one. */
+  list(): readonly { vendor: Vendor; models: readonly string[]; standard: string | undefined }[]
 }
 
 /** Models by name, as the registry has tools by name. */
@@ -65,6 +66,7 @@ export function createModels(options: ModelsOptions): Models {
       vendors.map(vendor => ({
         vendor,
         models: [...new Set([...Object.keys(vendor.models), ...listKnown(vendor.kind)])],
+        standard: defaultModel(vendor),
       })),
     find(id = defaultId()) {
       if (id === undefined) throw noModel()

@@ -11,6 +11,7 @@ import {
 } from '../../store/tables/agents.ts'
 import { providerRow } from '../../store/tables/llm-providers.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
+import { modelOfProvider } from '../configured-providers.ts'
 import { HttpProblem } from '../problem.ts'
 import { requestedModel } from '../requested-model.ts'
 import type { Services } from '../services.ts'
@@ -24,6 +25,7 @@ const agent = z
     description: z.string().nullable(),
     system_prompt: z.string().nullable(),
     provider: z.string(),
+    llm_provider_id: z.string(),
     model: z.string(),
     temperature: z.number(),
     max_tokens: z.int(),
@@ -35,8 +37,10 @@ const agent = z
 const settings = {
   description: z.string().max(2_000).optional(),
   system_prompt: z.string().max(100_000).optional(),
-  /** `provider/model`, as `kogu run --model` takes it. */
+  /** `provider/model`, as `kogu run --model` takes it; with `llm_provider_id`, also the vendor's name of it. */
   model: z.string().max(500).optional(),
+  /** Of `GET /api/llm-providers`. Without `model`, its standard one is used. */
+  llm_provider_id: z.uuid().optional(),
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.int().min(1).max(1_000_000).optional(),
 }
@@ -237,12 +241,14 @@ interface GivenSettings {
   readonly description?: string | undefined
   readonly system_prompt?: string | undefined
   readonly model?: string | undefined
+  readonly llm_provider_id?: string | undefined
   readonly temperature?: number | undefined
   readonly max_tokens?: number | undefined
 }
 
 async function toSettings({ database, runs }: Services, runtime: RunParts['runtime'], given: GivenSettings) {
-  const named = await requestedModel(runtime, given.model)
+  const wanted = await modelOfProvider({ database, runs }, given.llm_provider_id, given.model)
+  const named = await requestedModel(runtime, wanted)
   const model = named === undefined ? undefined : runs.models.find(named)
   return {
     description: given.description ?? null,
@@ -256,13 +262,15 @@ async function toSettings({ database, runs }: Services, runtime: RunParts['runti
 }
 
 function toAgent(record: AgentRecord): z.infer<typeof agent> {
-  const { id, name, description, system, provider, model, temperature, maxTokens, sourcePath } = record
+  const { id, name, description, system, provider, providerId, model, temperature, maxTokens, sourcePath } =
+    record
   return {
     id,
     name,
     description,
     system_prompt: system,
     provider,
+    llm_provider_id: providerId,
     model,
     temperature,
     max_tokens: maxTokens,

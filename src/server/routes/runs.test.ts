@@ -10,7 +10,12 @@ let app: TestApp
 let model: string
 
 beforeAll(async () => {
-  app = await openTestApp({ database: true })
+  const local = `[providers.local]
+base_url = "http://127.0.0.1:9/v1"
+[providers.local.models.small]
+price = "unknown"
+`
+  app = await openTestApp({ database: true, config: local })
   app.machine.write(
     'writes.toml',
     `[[answer]]
@@ -341,6 +346,31 @@ describe('an orchestration', () => {
       error_message: 'Plan rejected by user',
     })
   }, 60_000)
+})
+
+test('an agent is made with a configured provider by its id, and with no other', async () => {
+  const { json: all }: { json: { id: string; name: string; models: string[] }[] } =
+    await app.send('GET /api/llm-providers')
+  expect(all.map(({ name }) => name)).toEqual(['anthropic', 'google', 'local', 'openai', 'rehearsal'])
+  const idOf = (name: string) => all.find(each => each.name === name)?.id
+  const make = (name: string, given: object) => app.send('POST /api/agents', { name, ...given })
+  const llm_provider_id = idOf('local')
+  expect((await make('by-id', { llm_provider_id })).json).toMatchObject({
+    ...{ provider: 'local', llm_provider_id, model: 'small' },
+  })
+  expect((await make('named', { llm_provider_id: idOf('openai'), model: 'gpt-x' })).json).toMatchObject({
+    ...{ provider: 'openai', llm_provider_id: idOf('openai'), model: 'gpt-x' },
+  })
+  for (const [given, why] of [
+    [{ llm_provider_id: '00000000-0000-4000-8000-000000000000' }, 'No configured provider has the id'],
+    [{ llm_provider_id: idOf('rehearsal') }, "Say which model of 'rehearsal' it uses"],
+    [{ llm_provider_id: idOf('rehearsal'), model: 'small' }, "is not a model of 'rehearsal'"],
+    [{ llm_provider_id, model: 'openai/gpt-x' }, "'openai/gpt-x' is not a model of 'local'"],
+  ] as const)
+    expect(await make('wrong', given)).toMatchObject({
+      status: 400,
+      json: { error: expect.stringContaining(why) },
+    })
 })
 
 test('the rest of the workspace is there: workflows, vendors, usage, the person, figures', async () => {

@@ -1,5 +1,4 @@
 import { isAbsolute } from 'node:path'
-import { listProviders } from '../../store/tables/llm-providers.ts'
 import {
   findWorkflow,
   insertWorkflow,
@@ -7,6 +6,7 @@ import {
   type WorkflowRecord,
 } from '../../store/tables/workflows.ts'
 import { type Api, body, json, route, z } from '../api.ts'
+import { configuredProviders } from '../configured-providers.ts'
 import { HttpProblem } from '../problem.ts'
 import type { RunParts } from './runs.ts'
 
@@ -109,7 +109,8 @@ function providerRoutes(api: Api, { services, runtime }: RunParts): void {
     async context => {
       const { database, runs } = await services()
       const configured = runs.models.list()
-      const shown = (await listProviders(database)).map(({ id, name, displayName, baseUrl, enabled }) => {
+      const rows = await configuredProviders({ database, runs })
+      const shown = rows.map(({ id, name, displayName, baseUrl, enabled }) => {
         const known = configured.find(({ vendor }) => vendor.name === name)
         return {
           id,

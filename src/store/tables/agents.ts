@@ -2,7 +2,7 @@ import type { AgentRecord } from '../../agents/agent-record.ts'
 import type { Queries } from '../database/database.ts'
 import type { WorkflowPlace } from './workflows.ts'
 
-const SELECT = `SELECT a.id, a.name, a.description, a.system_prompt AS system, p.name AS provider, a.model, a.temperature,
+const SELECT = `SELECT a.id, a.name, a.description, a.system_prompt AS system, p.name AS provider, p.id AS "providerId", a.model, a.temperature,
   a.max_tokens AS "maxTokens", a.source_path AS "sourcePath", a.source_hash AS "sourceHash", a.created_at AS "createdAt"
   FROM agents a JOIN llm_providers p ON p.id = a.llm_provider_id`
 

@@ -18,9 +18,16 @@ export interface ProviderRecord {
   readonly enabled: boolean
 }
 
-export async function listProviders({ query }: Queries): Promise<ProviderRecord[]> {
+/** The rows of these vendors, which get one if they have none. Rows of other workspaces' vendors stay out. */
+export async function listProviders({ query }: Queries, names: readonly string[]): Promise<ProviderRecord[]> {
+  await query(
+    `INSERT INTO llm_providers (name, display_name) SELECT name, name FROM unnest($1::text[]) AS name
+     ON CONFLICT (name) DO NOTHING`,
+    [names],
+  )
   return query<ProviderRecord>(
     `SELECT id, name, display_name AS "displayName", api_base_url AS "baseUrl", is_enabled AS enabled
-     FROM llm_providers ORDER BY name`,
+     FROM llm_providers WHERE name = ANY($1) ORDER BY name`,
+    [names],
   )
 }
