@@ -75,10 +75,15 @@ export async function reviewOutcome(
   const outcome = { task, output: state.ending?.text ?? '', calls: state.calls }
   const result = await board.outcome(run, outcome, signal)
   tell(review, 'final', result)
-  if (result.passed || standsIn(board, result)) return stand
+  const error = describeObjection(board, result)
+  return error === undefined ? stand : { status: 'failed', stopReason: 'denied', error }
+}
+
+/** Why an outcome does not count; undefined where the reviewers passed it, or nobody voted and the person said to go on. */
+export function describeObjection(board: ReviewBoard, result: Tally): string | undefined {
+  if (result.passed || standsIn(board, result)) return undefined
   const verdict = result.undecided ? 'has too few votes, so look at it yourself' : 'rejects it'
-  const error = `The final review ${verdict} ${result.display}\n${result.feedback}`.trimEnd()
-  return { status: 'failed', stopReason: 'denied', error }
+  return `The final review ${verdict} ${result.display}\n${result.feedback}`.trimEnd()
 }
 
 /** Before its first answer, an ensemble's best plan is told to the agent. Told once, however often the run is resumed. */

@@ -103,12 +103,18 @@ export interface Runs {
   interrupted(): Promise<string[]>
   /** Runs that this process owns and does not work on: something went wrong between the two. */
   orphaned(): Promise<string[]>
+  /** The same for another workspace. A process has one engine, so this one has to stay open meanwhile. */
+  elsewhere(place: Pick<RunsOptions, 'loaded' | 'runtime'>): Promise<Runs>
   close(): Promise<void>
 }
 
 export async function openRuns(options: RunsOptions): Promise<Runs> {
+  const { approval_timeout: lifetimeMs } = options.loaded.config.permissions
+  return openWith(options, await openDurableRuns(options.database, lifetimeMs), true)
+}
+
+async function openWith(options: RunsOptions, durable: DurableRuns, isOwner: boolean): Promise<Runs> {
   const { database, runtime, environment } = options
-  const durable = await openDurableRuns(database, options.loaded.config.permissions.approval_timeout)
   const models = openModels(options.loaded, environment)
   const { patterns } = options.loaded.config.redaction
   const redactor = createRedactor({ values: environment.secrets, patterns: patterns.map(compileLinear) })
@@ -158,10 +164,11 @@ export async function openRuns(options: RunsOptions): Promise<Runs> {
     approvePlan: id => decidePlan(database.hurried, id, 'approve', place),
     rejectPlan: id => decidePlan(database.hurried, id, 'reject', place),
     interrupted: () => durable.interrupted(place),
+    elsewhere: other => openWith({ ...options, ...other }, durable, false),
     async close() {
       await withdraw()
       await spending.close()
-      await durable.close()
+      if (isOwner) await durable.close()
     },
   }
 }

@@ -17,6 +17,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'give a model a task and let it work with the tools',
     load: async () => (await import('./commands/run.ts')).run,
   },
+  build: {
+    summary: 'let agents change this repository on a branch of its own, with checks',
+    load: async () => (await import('./commands/build.ts')).build,
+  },
   runs: {
     summary: "list, watch and steer agents' runs",
     verbs: ['list', 'show', 'tail', 'stop', 'pause', 'resume', 'rerun', 'say', 'approve', 'reject'],
@@ -85,7 +89,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   pipeline: {
     summary: 'run pipelines: tools and panels chained in a file',
-    verbs: ['run', 'list', 'show', 'validate', 'new', 'trust', 'resume', 'schedule', 'unschedule'],
+    verbs: [
+      ...['run', 'list', 'show', 'validate', 'new', 'trust', 'resume', 'schedule', 'unschedule'],
+      ...['accept', 'discard'],
+    ],
     load: async () => (await import('./commands/pipeline.ts')).pipeline,
   },
   serve: {

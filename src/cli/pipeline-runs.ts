@@ -41,9 +41,11 @@ export function runNew(context: CommandContext, name: string): Promise<number> {
 }
 
 export function resumeRun(context: CommandContext, id: string): Promise<number> {
-  return withParts(context, parts =>
-    work(context, parts, requirePipelineRun(pipelineRunsOf(parts.runtime.places), id)),
-  )
+  return withParts(context, async parts => {
+    const run = requirePipelineRun(pipelineRunsOf(parts.runtime.places), id)
+    if (run.build === undefined) return work(context, parts, run)
+    return (await import('./build-session.ts')).workOnBuild(context, parts, run)
+  })
 }
 
 /** Opens everything that working on a pipeline takes. */
@@ -92,6 +94,7 @@ async function work(
 }
 
 function show(output: Output, event: PipelineEvent): void {
+  if (event.type === 'agent.event') return
   if (event.type === 'step.started')
     output.note(`${output.signs.begins} ${event.step}  ${toLine(event.what)}`)
   else if (event.type === 'step.waiting')

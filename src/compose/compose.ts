@@ -60,6 +60,8 @@ export interface RuntimeOptions {
   readonly reviewers?: readonly Reviewer[]
   /** Dates and measures everything. Defaults to the system's. */
   readonly clock?: Clock
+  /** Where state is kept. Defaults to the workspace's own places. */
+  readonly places?: Places
   /** How the web is reached. Defaults to the internet; tests put a loopback server in its place. */
   readonly web?: WebClientOptions
 }
@@ -143,9 +145,10 @@ interface Shared {
 }
 
 /** What several parts use. What touches the disk or starts a process does so when it is first used. */
-async function createShared({ loaded, environment, clock = systemClock }: RuntimeOptions): Promise<Shared> {
+async function createShared(options: RuntimeOptions): Promise<Shared> {
+  const { loaded, environment, clock = systemClock } = options
   const { config, workspace } = loaded
-  const places = placesFor(workspace.root, environment.directories.state)
+  const places = options.places ?? placesFor(workspace.root, environment.directories.state)
   const undo = lazy(() =>
     openUndoStore({
       directory: prepareState(places, workspace.root, places.undo),
@@ -192,7 +195,7 @@ function createCommandParts({ loaded, environment }: RuntimeOptions, shared: Sha
     },
     sandboxRequired: config.sandbox.required,
     overlayProblem: () =>
-      places.inWorkspace
+      places.hasLayers
         ? overlayProblem(workspace.root)
         : "its '.kogu' cannot be written, or has links in it.",
     undo: () => shared.undo.value,

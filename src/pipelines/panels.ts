@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { RunEvent } from '../agents/events.ts'
 import { type FolderPanel, fillPanel, type TextPanel } from '../agents/panel.ts'
 import type { Edge } from '../agents/pipelines/pipeline.ts'
 import type { StepOutcome } from '../agents/pipelines/progress.ts'
@@ -39,11 +40,13 @@ export interface PanelParts {
   readonly model?: string | undefined
   /** Plays `.kogu/rehearsals/PANEL.toml` instead of asking a model. */
   readonly rehearse: boolean
+  /** Told what the models do. */
+  onEvent?(event: RunEvent): void
 }
 
 /** Undefined when it waits for somebody's answer, or was stopped; its run goes on later. */
 export async function runPanel(parts: PanelParts, order: PanelOrder): Promise<StepOutcome | undefined> {
-  const { runs, signal, approver } = parts
+  const { runs, signal, approver, onEvent } = parts
   const id = order.run ?? randomUUID()
   // Written down before it exists: a crash in between leaves an id without a run, never a run that nobody knows.
   if (order.run === undefined) await order.begun(id)
@@ -51,7 +54,11 @@ export async function runPanel(parts: PanelParts, order: PanelOrder): Promise<St
   if (found?.status === 'completed') return toOutcome(found, await takeLabels(parts.runtime, id, parts.core))
   const run = found === undefined ? await begin(parts, order, id) : await takeFree(runs, id)
   if (run === undefined) return undefined
-  const ended = await runs.work(run, { signal, ...(approver === undefined ? {} : { approver }) })
+  const ended = await runs.work(run, {
+    signal,
+    ...(approver === undefined ? {} : { approver }),
+    ...(onEvent === undefined ? {} : { onEvent }),
+  })
   if (ended.status === 'running' || ended.status === 'pending') return undefined
   return toOutcome(ended, await takeLabels(parts.runtime, id, parts.core))
 }

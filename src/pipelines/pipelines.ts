@@ -61,7 +61,7 @@ export async function createPipelineRun(
   name: string,
   given: Readonly<Record<string, unknown>> = {},
   choices: PipelineChoices &
-    Partial<Pick<SavedPipelineRun, 'id' | 'parent' | 'inputFrom' | 'isServers' | 'startedBy'>> = {},
+    Partial<Pick<SavedPipelineRun, 'id' | 'parent' | 'inputFrom' | 'isServers' | 'startedBy' | 'build'>> = {},
 ): Promise<SavedPipelineRun> {
   const file = await requireRunnable(parts, name)
   return begin(parts, file, {
@@ -170,6 +170,9 @@ async function workOn(parts: PipelineParts, id: string, options: InsideOptions):
       throw new ToolError('conflict', `This run is a step of ${saved.parent} and continues with it.`, {
         hint: `kogu pipeline resume ${saved.parent}`,
       })
+    // Its steps were written for a copy of the person's files, under rules that hold only there.
+    if (saved.build !== undefined && saved.build.root !== runtime.workspace)
+      throw new ToolError('forbidden', 'This run works only on the copy that was made for it.')
     const file = await requireRunnable(parts, saved.pipeline)
     if (file.sha256 !== saved.sha256)
       throw new ToolError('stale', `The pipeline '${saved.pipeline}' has changed since this run began.`, {
@@ -334,7 +337,7 @@ function begin(
   return run
 }
 
-function newRunId(): string {
+export function newRunId(): string {
   return `pl_${randomBytes(6).toString('hex')}`
 }
 

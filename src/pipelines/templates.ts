@@ -11,7 +11,14 @@ export async function writeTemplate(workspace: string, name: string, template: s
     throw new ToolError('invalid_input', 'The name of a pipeline is lower case.', {
       hint: 'For example: kogu pipeline new weekly',
     })
-  const { pipeline, panels = {}, rehearsals = {} } = await findTemplate(template)
+  return writeTemplateFiles(workspace, name, await findTemplate(template))
+}
+
+export function writeTemplateFiles(
+  workspace: string,
+  name: string,
+  { pipeline, panels = {}, rehearsals = {} }: PipelineTemplate,
+): string[] {
   const named = (kind: string, end: string): string =>
     join(workspace, '.kogu', kind, `${end === 'summary' ? end : `${name}-${end}`}.toml`)
   const files: [string, string][] = [
@@ -62,7 +69,7 @@ async function findTemplate(name: string): Promise<PipelineTemplate> {
     'weekly-review': documents.WEEKLY_REVIEW,
     'design-to-code': code.DESIGN_TO_CODE,
     'bug-fix': code.BUG_FIX,
-    'self-bootstrap': selfBootstrap({ rounds: 3, review: true }),
+    'self-bootstrap': selfBootstrap({ rounds: 3, gate: true }),
   }
   const found = Object.entries(known).find(([each]) => each === name)?.[1]
   if (found !== undefined) return found

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunEvent } from '../agents/events.ts'
 import { LONGEST_DELAY_MS, type Step } from '../agents/pipelines/pipeline.ts'
 import type { StepOutcome } from '../agents/pipelines/progress.ts'
 import type { PipelineWorkers } from '../agents/pipelines/run-pipeline.ts'
 import type { StepValue } from '../agents/pipelines/values.ts'
 import type { CallResult } from '../core/call.ts'
 import { addLabel, type Run } from '../core/run.ts'
+import { describeObjection } from '../run-review.ts'
 import type { CallRequest } from '../runtime.ts'
 import { callOutcome } from './call-outcome.ts'
 import { fillArgs } from './command-lines.ts'
@@ -15,7 +17,17 @@ import { callIdOf } from './settle.ts'
 /** What happens in a run of a pipeline, for whoever watches. */
 export type PipelineEvent =
   | { readonly type: 'step.started'; readonly step: string; readonly what: string }
-  | { readonly type: 'step.finished'; readonly step: string; readonly ok: boolean; readonly error?: string }
+  | {
+      readonly type: 'step.finished'
+      readonly step: string
+      readonly ok: boolean
+      readonly error?: string
+      readonly text?: string
+      /** Of the model that worked in it. */
+      readonly costUsd?: number
+    }
+  /** What the model of a panel does meanwhile. */
+  | { readonly type: 'agent.event'; readonly step: string; readonly event: RunEvent }
   /** It waits for a person: at its gate, in the inbox, or in the run of its panel. */
   | { readonly type: 'step.waiting'; readonly step: string; readonly why: string }
 
@@ -48,7 +60,8 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
     if (outcome?.ok === true) {
       const { verdict } = outcome
       const said = verdict === undefined ? {} : { error: verdict.why }
-      tell({ type: 'step.finished', step: id, ok: verdict?.is !== 'failed', ...said })
+      const { text, data } = outcome
+      tell({ type: 'step.finished', step: id, ok: verdict?.is !== 'failed', text, ...costIn(data), ...said })
     } else if (outcome !== undefined)
       tell({ type: 'step.finished', step: id, ok: false, error: outcome.error })
     else tell({ type: 'step.waiting', step: id, why: 'for an answer' })
@@ -79,12 +92,16 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
     runPipeline: order =>
       told(order.step, `pipeline ${order.step.pipeline ?? ''}`, () => parts.runPipeline(order)),
     panelContent: name => panelContent(parts, name),
-    runPanel: order => told(order.step, `panel ${order.step.panel ?? ''}`, () => runPanel(parts, order)),
+    runPanel: order => {
+      const onEvent = (event: RunEvent): void => tell({ type: 'agent.event', step: order.step.id, event })
+      return told(order.step, `panel ${order.step.panel ?? ''}`, () => runPanel({ ...parts, onEvent }, order))
+    },
     async readFolder(step) {
       const read = async (): Promise<StepOutcome> => readFolder(step.folder ?? '', call)
       return (await told(step, `folder ${step.folder ?? ''}`, read)) ?? NOTHING
     },
     summarize: (edge, text) => summarize(parts, edge, text),
+    ...(parts.rehearse ? {} : { review: text => reviewText(parts, text) }),
     async passGate(step, input, attempt) {
       const { gate: reason } = gateOf(step)
       if (reason === undefined) return { kind: 'open' }
@@ -97,6 +114,18 @@ export function createWorkers(parts: WorkParts): PipelineWorkers {
       return answer
     },
   }
+}
+
+async function reviewText({ runtime, core, signal }: WorkParts, text: string): Promise<string | undefined> {
+  const { board } = runtime
+  if (board === undefined || board.scope === 'fast') return undefined
+  const result = await board.outcome(core.id, { task: core.task ?? '', output: text, calls: 0 }, signal)
+  return describeObjection(board, result)
+}
+
+function costIn(data: unknown): { costUsd?: number } {
+  const cost = typeof data === 'object' && data !== null && 'cost_usd' in data ? data.cost_usd : undefined
+  return typeof cost === 'number' ? { costUsd: cost } : {}
 }
 
 /** It is nobody's real result, and counts as foreign, as that of the web would. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toToolError } from '../core/errors.ts'
-import { type PipelineOptions, type PipelineParts, workOnPipeline } from '../pipelines/pipelines.ts'
+import { workOnRun } from '../pipelines/build/build.ts'
+import type { PipelineOptions, PipelineParts } from '../pipelines/pipelines.ts'
+import type { PipelineEvent } from '../pipelines/work.ts'
 import { pipelineRunsOf, type SavedPipelineRun } from '../store/pipeline-runs.ts'
 import { insertWorkspaceEvents } from '../store/tables/run-events.ts'
 import { findRun } from '../store/tables/workflow-runs.ts'
@@ -45,7 +47,10 @@ export function startPipelineWorker(
     log({ level: 'info', event: 'pipeline.taken', run: run.id, pipeline: run.pipeline })
     problems.delete(run.id)
     try {
-      const left = await workOnPipeline(parts, run.id, { ...options, onEvent: () => void tell(run) })
+      const onEvent = ({ type }: PipelineEvent): void => {
+        if (type !== 'agent.event') void tell(run)
+      }
+      const left = await workOnRun(parts, run.id, { ...options, onEvent })
       log({ level: 'info', event: 'pipeline.left', run: run.id, status: left.status })
       // Nobody wanted it to stop: the server did. The next one goes on with it.
       if (left.status === 'stopped' && left.isServers === true && stopped.signal.aborted)
@@ -115,7 +120,11 @@ async function continueOpen(
   if (waiting.length === 0) return
   const questions = await runtime.listQuestions()
   for (const run of waiting) {
-    const answered = questions.some(({ runPath, answer }) => answer !== null && runPath.includes(run.id))
+    // The worker of agents' runs goes on with those of a panel, but for a build's: they belong to its copy.
+    const own = [run.id, ...(run.build === undefined ? [] : run.runs)]
+    const answered = questions.some(
+      ({ runPath, answer }) => answer !== null && own.some(id => runPath.includes(id)),
+    )
     if (answered || (await hasEndedPanel(database, run))) begin(run)
   }
 }

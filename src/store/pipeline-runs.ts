@@ -37,6 +37,36 @@ const step = z.discriminatedUnion('status', [
   z.object({ status: z.literal('failed'), ...tries, error: z.string() }),
 ])
 
+/** A run that works on a copy of a repository and leaves a branch. */
+const build = z.object({
+  /** Where the person's files are. */
+  repository: z.string(),
+  /** The copy. */
+  root: z.string(),
+  /** The commit that it began with. */
+  base: z.string(),
+  branch: z.string(),
+  /** What became of it; set when it has ended and its branch is in the repository. */
+  report: z
+    .object({
+      /** The last commit of the branch; null when nothing was committed. */
+      commit: z.string().nullable(),
+      files: z.array(z.object({ path: z.string(), added: z.number(), deleted: z.number() })),
+      /** What the last check said. */
+      checks: z.string(),
+      rounds: z.number(),
+      refused: z.array(z.object({ tool: z.string(), reason: z.string() })),
+      calls: z.number(),
+      tokens: z.number(),
+      costUsd: z.number().nullable(),
+    })
+    .optional(),
+  /** A person has taken the branch, or thrown it away. */
+  settled: z.enum(['accepted', 'discarded']).optional(),
+})
+
+export type SavedBuild = z.output<typeof build>
+
 const schema = z.object({
   id: z.string(),
   pipeline: z.string(),
@@ -58,6 +88,7 @@ const schema = z.object({
   isServers: z.boolean().optional(),
   /** Who asked the server for it: no other caller makes it go on. */
   startedBy: z.string().optional(),
+  build: build.optional(),
   /** Every run of a panel or pipeline that it has begun, also in earlier tries and rounds. */
   runs: z.array(z.string()).default([]),
   progress: z.object({

@@ -41,6 +41,8 @@ export interface Places {
   readonly toolLedger: string
   /** Runs, summaries and schedules of pipelines; outside the workspace, so that no repository brings any along. */
   readonly pipelines: string
+  /** Copies in which builds work: beside the state folder and not in it, because that is closed to agents. */
+  readonly builds: string
   /** The last test of each provider of models. */
   readonly providerTests: string
   /** Of the person, for all workspaces. */
@@ -49,11 +51,14 @@ export interface Places {
   /** The key for what Kogu keeps in the workspace and believes later; outside of it. */
   readonly sealKey: string
   readonly inWorkspace: boolean
+  /** Whether commands can run on layers: these lie on the disk of the workspace. */
+  readonly hasLayers: boolean
 }
 
 /** Nothing is created here; whoever writes first makes the folder. */
 export function placesFor(workspace: string, stateDirectory: string): Places {
-  const own = join(stateDirectory, 'workspaces', hash('sha256', workspace).slice(0, 16))
+  const id = hash('sha256', workspace).slice(0, 16)
+  const own = join(stateDirectory, 'workspaces', id)
   const folder = join(workspace, '.kogu')
   const hasOwnFolders = hasNoLinks(folder, STATE)
   const inWorkspace = canWrite(folder) && hasOwnFolders
@@ -81,11 +86,36 @@ export function placesFor(workspace: string, stateDirectory: string): Places {
     tools: join(state, 'tools'),
     toolLedger: join(own, 'dynamic-tools.json'),
     pipelines: join(own, 'pipelines'),
+    builds: join(`${stateDirectory}-builds`, id),
     providerTests: join(own, 'provider-tests.json'),
     grants: join(stateDirectory, 'grants.json'),
     userTools: join(stateDirectory, 'tools'),
     sealKey: join(own, 'seal.key'),
     inWorkspace,
+    hasLayers: inWorkspace,
+  }
+}
+
+/**
+ * Of a copy of a workspace in which agents work by themselves: what it changes has records of its own, beside the copy.
+ * What it asks, what is recorded and how far it is belongs to the workspace, so that the person finds it there.
+ */
+export function placesForCopy(workspace: Places, state: string): Places {
+  return {
+    ...workspace,
+    state,
+    undo: join(state, 'undo'),
+    locks: join(state, 'locks'),
+    runs: join(state, 'runs'),
+    output: join(state, 'output'),
+    overlays: join(state, 'overlays'),
+    temporary: join(state, 'tmp'),
+    background: join(state, 'background'),
+    caches: join(state, 'caches'),
+    tools: join(state, 'tools'),
+    toolLedger: join(state, 'dynamic-tools.json'),
+    inWorkspace: false,
+    hasLayers: true,
   }
 }
 

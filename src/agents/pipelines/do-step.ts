@@ -81,6 +81,8 @@ async function doOnce(step: Step, scope: Scope, context: StepContext): Promise<S
   const value = compute(step, scope, context.graph)
   const shown = { text: value.text }
   const untrusted = untrustedOf(step, scope, context.graph)
+  const objection = step.quorum ? await workers.review?.(value.text) : undefined
+  if (objection !== undefined) return { ok: false, error: objection, retryable: false }
   return behindGate(shown, async () => ({
     ok: true,
     ...value,

@@ -82,6 +82,8 @@ const step = z
     /** What it says after it has failed for good, with `on_error = "continue"`: a text, or data. */
     default: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
     gate: z.literal('approval').optional(),
+    /** The reviewers of the configuration, where there are any, look at its text before its gate; a no fails it. */
+    quorum: z.boolean().default(false),
     /** How the dashboard shows what it hands over; what is handed over stays the same. */
     show: z.enum(['table', 'chart', 'diagram']).optional(),
   })
@@ -105,6 +107,7 @@ const BELONGS_TO: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = 
   vars: ['panel'],
   input: ['pipeline'],
   value: ['condition'],
+  quorum: ['text'],
   if_true: ['condition'],
   if_false: ['condition'],
   parse: ['transform'],
@@ -114,9 +117,8 @@ const BELONGS_TO: Readonly<Record<string, readonly (typeof KINDS)[number][]>> = 
 }
 
 function isGiven(value: unknown): boolean {
-  return (
-    value !== undefined && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0)
-  )
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return value !== undefined && value !== false && !isEmpty
 }
 
 /** A day. Also the longest that anything is waited for: a clock that was set back must not make years of it. */

@@ -38,6 +38,8 @@ export interface PipelineWorkers {
   /** Another pipeline, as a run of its own. */
   runPipeline(order: PipelineOrder): Promise<StepOutcome | undefined>
   readFolder(step: Step): Promise<StepOutcome>
+  /** What the reviewers have against a text; undefined when nothing, or when there are none. */
+  review?(text: string): Promise<string | undefined>
   /** What a step hands over, shortened by a model. */
   summarize(edge: Edge, text: string): Promise<string>
   /** Whether somebody lets the step begin. A single call is asked about by itself. */

@@ -32,7 +32,9 @@ Run pipelines: tools and panels, chained in .kogu/pipelines/NAME.toml.
   kogu pipeline pause ps_1f2e3d4c             until: kogu pipeline resume ps_1f2e3d4c
   kogu pipeline unschedule ps_1f2e3d4c
   kogu pipeline list                          list pipelines, and runs that wait or failed
-  kogu pipeline show pl_4f9c12ab34cd          show the steps of a run with their outputs
+  kogu pipeline show pl_4f9c12ab34cd          show the steps of a run with their outputs; of a build also its report
+  kogu pipeline accept pl_4f9c12ab34cd        of a build: merge its branch into what is checked out
+  kogu pipeline discard pl_4f9c12ab34cd       of a build: delete its copy and its branch
 
 Templates
   folder-summary er-diagram design-to-code bug-fix auto-docs code-review market-research weekly-review self-bootstrap
@@ -66,7 +68,10 @@ Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such 
     'catch-up': { type: 'string' },
     timezone: { type: 'string' },
   },
-  words: { list: 1, show: 2, validate: 2, new: 2, trust: 2, run: 2, resume: 2, pause: 2, unschedule: 2 },
+  words: {
+    ...{ list: 1, show: 2, validate: 2, new: 2, trust: 2, run: 2, resume: 2, pause: 2, unschedule: 2 },
+    ...{ accept: 2, discard: 2 },
+  },
   async run(context) {
     const [verb = 'list', name = ''] = context.positionals
     switch (verb) {
@@ -103,6 +108,10 @@ Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such 
       case 'unschedule':
         refuseInsideCall(context)
         return (await import('../pipeline-schedule.ts'))[verb](context, placeOf(context).places, name)
+      case 'accept':
+      case 'discard':
+        refuseInsideCall(context)
+        return (await import('../settle-build.ts'))[verb](context, name)
       default:
         throw unknownVerb('pipeline', verb, VERBS)
     }
@@ -111,7 +120,7 @@ Exit codes: 0 completed, 1 failed, 3 not valid, 7 waits for a person, 9 no such 
 
 const VERBS = [
   ...['run', 'list', 'show', 'validate', 'new', 'trust', 'resume'],
-  ...['schedule', 'pause', 'unschedule'],
+  ...['schedule', 'pause', 'unschedule', 'accept', 'discard'],
 ]
 
 function placeOf(context: CommandContext) {
@@ -145,13 +154,16 @@ function list(context: CommandContext): number {
   return EXIT.ok
 }
 
-function show(context: CommandContext, wanted: string): number {
+async function show(context: CommandContext, wanted: string): Promise<number> {
   const run = requirePipelineRun(placeOf(context).runs, wanted)
   if (context.output.json) context.output.object(run)
-  else
+  else {
+    const { describeReport } = await import('../../pipelines/build/report.ts')
+    for (const line of describeReport(run)) context.output.data(line)
     context.output.data(
       table(Object.entries(run.progress.steps).map(([id, step]) => [id, stateOf(step), describeStep(step)])),
     )
+  }
   return EXIT.ok
 }
 

@@ -41,6 +41,8 @@ const NAMES: Readonly<Record<string, Names>> = {
   'permissions explain': rules,
   ...Object.fromEntries(runVerbs.map(verb => [`runs ${verb}`, runs])),
   ...Object.fromEntries(pipelineVerbs.map(verb => [`pipeline ${verb}`, pipelines])),
+  'pipeline accept': builds,
+  'pipeline discard': builds,
   ...Object.fromEntries(['show', 'approve', 'deny'].map(verb => [`approvals ${verb}`, questions])),
 }
 
@@ -92,6 +94,19 @@ function panels(place: Place): string[] {
 
 function pipelines(place: Place): string[] {
   return filesIn(place, '.kogu/pipelines', '.toml')
+}
+
+/** Those that nobody has taken or thrown away. */
+async function builds({ environment, cwd }: Place): Promise<Candidate[]> {
+  const [{ pipelineRunsOf }, { placesFor }] = await Promise.all([
+    import('../../store/pipeline-runs.ts'),
+    import('../../store/places.ts'),
+  ])
+  const places = placesFor(findWorkspace(cwd, environment).root, environment.directories.state)
+  const open = pipelineRunsOf(places)
+    .list()
+    .filter(({ build }) => build !== undefined && build.settled === undefined)
+  return open.map(({ id, input }) => ({ value: id, meaning: String(input.goal ?? '') }))
 }
 
 function questions(place: Place): string[] {

@@ -11,15 +11,15 @@ import {
 export interface BootstrapChoices {
   /** How often the fixer may try after a check has failed. */
   readonly rounds: number
-  /** Whether somebody sees the whole difference before it is committed: a person, or a quorum in its place. */
-  readonly review: boolean
+  /** Whether a person sees the whole difference before it is committed. */
+  readonly gate: boolean
 }
 
 /**
  * The loop that builds: look, specify, write, check, fix what the check says, commit. Models look and write with tools;
  * the checks and the commit are calls of the pipeline itself, so no model can leave them out or say that they passed.
  */
-export function selfBootstrap({ rounds, review }: BootstrapChoices): PipelineTemplate {
+export function selfBootstrap({ rounds, gate }: BootstrapChoices): PipelineTemplate {
   const checks = rounds > 0 ? ['check', 'recheck'] : ['check']
   return {
     pipeline: `name = "NAME"
@@ -71,7 +71,7 @@ tool = "git_ops"
 args = { action = "diff", args = { staged = true } }
 rehearsal = "No differences."
 
-${review ? REVIEWING : ''}
+${reviewing(gate)}
 [[step]]
 id = "commit"
 tool = "git_ops"
@@ -87,7 +87,8 @@ ${edges(
   'code check',
   ...(rounds > 0 ? ['fix recheck'] : []),
   'add diff',
-  ...(review ? ['diff review', 'review commit'] : ['diff commit']),
+  'diff review',
+  'review commit',
 )}${rounds > 0 ? onlyWhen('check', 'fix', CHECK_FAILED) : ''}${rounds > 1 ? untilChecksPass('recheck', 'fix', rounds - 1) : ''}${checks.map(check => onlyWhen(check, 'add', CHECKS_PASSED)).join('')}`,
     panels: PANELS,
     rehearsals: {
@@ -120,12 +121,15 @@ id = "recheck"
 tool = "self_eval"
 `
 
-const REVIEWING = `# Its gate shows the whole difference. A quorum that may answer is asked before a person.
+/** Reviewers of the configuration see the whole difference, and with a gate a person does, too. */
+const reviewing = (
+  gate: boolean,
+): string => `# The reviewers of [quorum], where there are any, vote on the whole difference.
 [[step]]
 id = "review"
 text = "{{steps.diff.text}}"
-gate = "approval"
-`
+quorum = true
+${gate ? 'gate = "approval"\n' : ''}`
 
 const READING = `[tools.read_file]
 [tools.list_directory]

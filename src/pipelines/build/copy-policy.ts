@@ -1,0 +1,33 @@
+import type { LoadedConfig } from '../../config/load.ts'
+import type { Rule } from '../../config/rule-schema.ts'
+
+/**
+ * What holds in the copy that a build works on. The copy is the agents' own and is thrown away or reviewed as a whole, so
+ * nobody is asked about what stays in it: edits, deletions, commits on its branch. Every deny and ask of the person's files
+ * holds as it does elsewhere, hard limits too; what leaves the copy (the network, other folders, publishing) asks.
+ */
+export function configOfCopy(loaded: LoadedConfig, root: string): LoadedConfig {
+  const { config } = loaded
+  const { permissions } = config
+  return {
+    ...loaded,
+    workspace: { root, cwd: root, by: 'git' },
+    config: {
+      ...config,
+      mode: 'accept-edits',
+      permissions: { ...permissions, rules: [...permissions.rules, ...RULES.map(toRule)] },
+    },
+  }
+}
+
+/** docs/build.md shows the same rules as a person would write them. */
+export const RULES: readonly Pick<Rule, 'id' | 'tool' | 'path' | 'command'>[] = [
+  { id: 'build-delete', tool: ['delete_file', 'move_file'], path: ['**'] },
+  { id: 'build-add', tool: ['git_ops'], command: ['git', '--literal-pathspecs', 'add', '--', '**'] },
+  { id: 'build-commit', tool: ['git_ops'], command: ['git', 'commit', '-m', '*'] },
+]
+
+function toRule(rule: (typeof RULES)[number], index: number): Rule {
+  const origin = { file: 'kogu build', line: index + 1, layer: 'built-in', trusted: true } as const
+  return { ...rule, decision: 'allow', always: false, origin }
+}

@@ -1,0 +1,165 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'smol-toml'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { RULES } from '../src/pipelines/build/copy-policy.ts'
+import { agentsOf, type BuildBox, type BuildCase, CASES, createBuildBox } from './support/build-world.ts'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { type MockVendor, startMockVendor } from './support/mock-vendor.ts'
+
+// `kogu build` as a person runs it: the built program, real repositories, a vendor over HTTP.
+
+let database: TestDatabase
+let vendor: MockVendor
+const boxes: BuildBox[] = []
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  vendor = await startMockVendor()
+})
+afterEach(() => {
+  for (const box of boxes.splice(0)) box.remove()
+})
+afterAll(async () => {
+  await vendor.close()
+  await database.close()
+})
+
+function open(of: BuildCase, config = ''): BuildBox {
+  const box = createBuildBox(database.url, vendor.url, of.files, config)
+  boxes.push(box)
+  return box
+}
+
+/** The builds that have a copy. */
+const copiesOf = (box: BuildBox): string[] => {
+  const folder = join(box.home, 'state/kogu-builds')
+  return existsSync(folder) ? readdirSync(folder).flatMap(each => readdirSync(join(folder, each))) : []
+}
+
+const last = (ran: { stdout: string }): Record<string, unknown> => JSON.parse(ran.stdout)
+
+const cases: [string, BuildCase][] = Object.entries(CASES)
+
+test.each(cases)('%s: right after one wrong round, in mode ask with nobody there', async (_, of) => {
+  const box = open(of)
+  vendor.play(agentsOf(of))
+  const before = box.digest()
+  const ran = await box.kogu(['build', of.goal, '--json'])
+  expect(ran.code, ran.stderr).toBe(0)
+  const { id, branch, commit, files, rounds, refused, cost_usd: cost } = JSON.parse(ran.stdout)
+  expect({ rounds, refused, commit }).toEqual({
+    rounds: 1,
+    refused: [],
+    commit: box.git('rev-parse', branch).trim(),
+  })
+  expect(Number(cost)).toBeGreaterThan(0)
+  // One commit, by the person, that names the run.
+  expect(box.git('log', '--format=%an|%B', `main..${branch}`)).toBe(`Kim|${of.goal}\n\nKogu-Run: ${id}\n\n`)
+  for (const [path, text] of Object.entries(of.result))
+    expect(box.git('show', `${branch}:${path}`)).toBe(text)
+  const written = of.coder.flatMap(({ input }) => [(input as { path: string }).path])
+  expect(files.map(({ path }: { path: string }) => path).toSorted()).toEqual([...new Set(written)].toSorted())
+  expect(box.digest()).toBe(before)
+})
+
+test('always wrong: failed, nothing committed, everything explained; the copy stays until it is discarded', async () => {
+  const box = open(CASES.failing)
+  vendor.play(agentsOf(CASES.failing, true))
+  const before = box.digest()
+  const ran = await box.kogu(['build', 'fix it', '--rounds', '2', '--plain'])
+  expect(ran.code).toBe(1)
+  expect(ran.stderr).toMatch(/fix {2}agent fixer, round 2[\s\S]*test: failed/)
+  expect(ran.stdout).toMatch(/asked +fix it\nresult +failed\n(?:checked .*\n)*checked +test: failed/)
+  expect(ran.stdout).toMatch(/rounds +2\nspent +\d+ calls[\s\S]*nothing was committed/)
+  const [id = ''] = copiesOf(box)
+  expect(box.git('branch', '--list', '--format=%(refname:short)')).toBe('main\n')
+  expect(box.git('log', '--all', '--format=%s')).toBe('First\n')
+  expect(box.json(['pipeline', 'show', id])).toMatchObject({
+    status: 'failed',
+    build: { report: { commit: null } },
+  })
+  expect(box.run(['pipeline', 'show', id]).stdout).toMatch(
+    /recheck +failed +It went back|recheck +failed +test: failed/,
+  )
+  expect(box.run(['pipeline', 'accept', id])).toMatchObject({
+    code: 10,
+    stderr: expect.stringContaining('committed nothing'),
+  })
+  expect(box.run(['pipeline', 'discard', id]).code).toBe(0)
+  expect(copiesOf(box)).toEqual([])
+  expect(box.digest()).toBe(before)
+})
+
+test('a branch is taken by one command, or refused with nothing changed: dirty files, conflicts, hooks', async () => {
+  const box = open(CASES.failing)
+  vendor.play(agentsOf(CASES.failing))
+  const build = async (): Promise<string> => String(last(await box.kogu(['build', 'fix it', '--json'])).id)
+  const id = await build()
+  const refused = (code: number, why: string): void => {
+    const before = box.digest()
+    expect(box.run(['pipeline', 'accept', id])).toMatchObject({ code, stderr: expect.stringContaining(why) })
+    expect(box.digest()).toBe(before)
+  }
+  box.write('prices.txt', 'tea 13\n')
+  refused(10, 'uncommitted changes: prices.txt')
+  box.git('commit', '-qam', 'Another price')
+  refused(10, 'both sides changed prices.txt')
+  box.git('reset', '-q', '--hard', 'HEAD^')
+  // What is an ordinary file in the copy is a program that git starts for the person.
+  box.git('config', 'core.fsmonitor', './prices.txt')
+  refused(7, 'sensitive files: prices.txt')
+  box.git('config', '--unset', 'core.fsmonitor')
+  // Somebody else's commit comes in between: a merge, without any of the repository's hooks.
+  box.write('other.txt', 'x\n')
+  box.git('add', '.')
+  box.git('commit', '-qm', 'Other')
+  box.write('.git/hooks/post-merge', '#!/bin/sh\ntouch hooked\n')
+  box.git('config', 'core.hooksPath', '.git/hooks')
+  expect(box.json(['pipeline', 'accept', id])).toMatchObject({ ok: true, how: 'merge' })
+  expect([box.read('prices.txt'), box.read('other.txt'), existsSync(join(box.workspace, 'hooked'))]).toEqual([
+    'tea 120\n',
+    'x\n',
+    false,
+  ])
+  expect(box.git('status', '--porcelain')).toBe('')
+  expect([box.git('branch', '--format=%(refname:short)'), copiesOf(box)]).toEqual(['main\n', []])
+  expect(box.run(['pipeline', 'accept', id]).stderr).toContain('was accepted')
+  expect(box.run(['pipeline', 'show', id]).stdout).toMatch(/next +accepted/)
+})
+
+test('without a repository, a commit or a model it says what to do, and leaves nothing behind', async () => {
+  const box = open(CASES.failing)
+  const asked = vendor.requests.length
+  box.configure('')
+  const ran = (...args: string[]) => box.run(['build', 'x', ...args])
+  expect(ran()).toMatchObject({ code: 4, stderr: expect.stringContaining('No model is set up.') })
+  const model = ['--model', 'rehearsal:none.toml']
+  expect(ran(...model, '--mode', 'read-only')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('read-only'),
+  })
+  expect(ran('--rounds', '21')).toMatchObject({ code: 2, stderr: expect.stringContaining('0 to 20') })
+  expect(box.run(['build'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('What should be built?'),
+  })
+  box.write('none.toml', '[[answer]]\ntext = "x"\n')
+  rmSync(join(box.workspace, '.git'), { recursive: true })
+  expect(ran(...model)).toMatchObject({ code: 2, stderr: expect.stringContaining('git init') })
+  box.git('init', '-q')
+  expect(ran(...model)).toMatchObject({ code: 2, stderr: expect.stringContaining('no commit') })
+  expect([copiesOf(box), existsSync(join(box.workspace, '.kogu')), vendor.requests.length]).toEqual([
+    [],
+    false,
+    asked,
+  ])
+})
+
+test('the documentation gives the whole policy', () => {
+  const text = readFileSync(join(import.meta.dirname, '../docs/build.md'), 'utf8')
+  const [, block = ''] = /```toml\n([\s\S]*?)```/.exec(text) ?? []
+  const { permissions } = parse(block) as unknown as { permissions: { rules: Record<string, unknown>[] } }
+  const written = permissions.rules.map(({ tool, ...rule }) => ({ ...rule, tool: [tool].flat() }))
+  expect(written).toEqual(RULES.map(rule => ({ ...rule, decision: 'allow' })))
+})

@@ -1,0 +1,178 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createSandboxed, PROGRAM, type Ran, type Sandboxed } from './kogu.ts'
+import type { VendorAnswer, VendorRequest } from './mock-vendor.ts'
+
+// Small repositories, and agents that change them by a script: wrong at first, right when they know what failed.
+
+type Calls = NonNullable<VendorAnswer['calls']>
+
+export interface BuildCase {
+  readonly files: Readonly<Record<string, string>>
+  readonly goal: string
+  /** What the coder does, one call in each turn. */
+  readonly coder: Calls
+  readonly fixer: Calls
+  /** What the branch then says. */
+  readonly result: Readonly<Record<string, string>>
+}
+
+const write = (path: string, content: string): Calls[number] => ({
+  name: 'write_file',
+  input: { path, content },
+})
+const read = (path: string): Calls[number] => ({ name: 'read_file', input: { path } })
+const edit = (path: string, old_string: string, new_string: string): Calls[number] => ({
+  name: 'edit_file',
+  input: { path, old_string, new_string },
+})
+
+const TWICE = (by: number): string =>
+  `const { twice } = require('numbers')\nexports.double = n => twice(n) + ${by}\n`
+const TWICE_TEST = `const { test } = require('node:test')
+const assert = require('node:assert')
+const { double } = require('../src/double.js')
+test('doubles', () => assert.strictEqual(double(21), 42))
+`
+
+export const CASES = {
+  /** Build output in an ignored folder, and an installed package that git ignores. */
+  node: {
+    files: {
+      'package.json': JSON.stringify({
+        name: 'demo',
+        scripts: { build: 'node build.js', test: 'node --test' },
+      }),
+      'build.js':
+        "const fs = require('node:fs')\nfs.rmSync('dist', { recursive: true, force: true })\nfs.mkdirSync('dist')\nfs.writeFileSync('dist/out.js', fs.readFileSync('src/list.js'))\n",
+      'src/list.js': 'exports.list = () => []\n',
+      '.gitignore': 'dist/\nnode_modules/\n',
+      'node_modules/numbers/index.js': 'exports.twice = n => n * 2\n',
+      'dist/old.js': 'old\n',
+    },
+    goal: 'add a function that doubles',
+    coder: [
+      read('src/list.js'),
+      edit('src/list.js', '[]', "['double']"),
+      write('src/double.js', TWICE(1)),
+      write('test/double.test.js', TWICE_TEST),
+    ],
+    fixer: [read('src/double.js'), edit('src/double.js', '+ 1', '+ 0')],
+    result: { 'src/double.js': TWICE(0), 'src/list.js': "exports.list = () => ['double']\n" },
+  },
+  python: {
+    files: {
+      Makefile: 'test:\n\tpython3 -m unittest discover -s tests -t .\n',
+      'prices/__init__.py': '',
+      'prices/total.py': 'def total(items):\n    return sum(items)\n',
+      'tests/__init__.py': '',
+      'tests/test_total.py':
+        'import unittest\nfrom prices.total import total\n\n\nclass Total(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n',
+    },
+    goal: 'add a discount in percent to total',
+    coder: [
+      read('prices/total.py'),
+      write('prices/total.py', 'def total(items, discount=0):\n    return sum(items) * discount\n'),
+    ],
+    fixer: [read('prices/total.py'), edit('prices/total.py', '* discount', '* (100 - discount) // 100')],
+    result: {
+      'prices/total.py': 'def total(items, discount=0):\n    return sum(items) * (100 - discount) // 100\n',
+    },
+  },
+  failing: {
+    files: {
+      Makefile: 'test:\n\t@grep -qx "tea 120" prices.txt && echo "1 passed in 0.1s"\n',
+      'prices.txt': 'tea 12\n',
+    },
+    goal: 'fix the failing test',
+    coder: [read('prices.txt'), edit('prices.txt', '12', '210')],
+    fixer: [read('prices.txt'), edit('prices.txt', '210', '120')],
+    result: { 'prices.txt': 'tea 120\n' },
+  },
+} as const satisfies Record<string, BuildCase>
+
+/** Agents with tools, as a vendor of Chat Completions hears them. `never`: the fixer does not know what is wrong. */
+export const agentsOf =
+  ({ coder, fixer }: Pick<BuildCase, 'coder' | 'fixer'>, never = false) =>
+  ({ body }: VendorRequest): VendorAnswer => {
+    const said = JSON.stringify(body.messages)
+    if (!JSON.stringify(body.tools ?? []).includes('write_file')) return { text: 'As the goal says.' }
+    const isFixer = said.includes('Find the cause and repair it')
+    if (isFixer && (never || !said.includes(': failed in'))) return { text: 'I do not know what is wrong.' }
+    const done = body.messages.filter(({ role }: { role: string }) => role === 'tool').length
+    const next = (isFixer ? fixer : coder)[done]
+    return next === undefined ? { text: 'Done.' } : { calls: [next] }
+  }
+
+export interface BuildBox extends Sandboxed {
+  git(...args: string[]): string
+  /** Asynchronous, because the vendor lives in the process of the test. */
+  kogu(args: readonly string[], env?: Record<string, string>): Promise<Ran>
+  /** Of all that the person has checked out, the index and HEAD; without Kogu's own records. */
+  digest(): string
+}
+
+/** A person's machine with a repository, and a model at this address. */
+export function createBuildBox(
+  database: string,
+  vendor: string,
+  files: BuildCase['files'],
+  config = '',
+): BuildBox {
+  const box = createSandboxed()
+  box.env.DATABASE_URL = database
+  box.configure(
+    `${config}[defaults]\nmodel = "local/tea"\n[providers.local]\nkind = "openai-compatible"\nbase_url = "${vendor}/v1"\n[providers.local.models.tea]\nprice = { input = 1.0, output = 2.0 }\n`,
+  )
+  writeFileSync(join(box.home, '.gitconfig'), '[user]\nname = Kim\nemail = kim@example.com\n')
+  for (const [path, text] of Object.entries(files)) box.write(path, text)
+  const git = (...args: string[]): string => {
+    const done = spawnSync('git', args, { cwd: box.workspace, encoding: 'utf8', env: box.env })
+    if (done.status !== 0) throw new Error(`git ${args.join(' ')}: ${done.stderr}`)
+    return done.stdout
+  }
+  git('init', '-q', '-b', 'main')
+  git('add', '.')
+  git('commit', '-qm', 'First')
+  return {
+    ...box,
+    git,
+    kogu: (args, env = {}) =>
+      new Promise(resolve => {
+        const child = spawn(process.execPath, [PROGRAM, ...args], {
+          cwd: box.workspace,
+          env: { ...box.env, ...env },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        })
+        let [stdout, stderr] = ['', '']
+        child.stdout.on('data', chunk => (stdout += chunk))
+        child.stderr.on('data', chunk => (stderr += chunk))
+        child.on('close', code => resolve({ code, stdout, stderr }))
+      }),
+    digest: () => digestOf(box.workspace),
+  }
+}
+
+function digestOf(workspace: string): string {
+  const hash = createHash('sha256')
+  const add = (path: string): void => {
+    const full = join(workspace, path)
+    const stat = lstatSync(full)
+    const content = stat.isSymbolicLink() ? readlinkSync(full) : stat.isFile() ? readFileSync(full) : ''
+    hash.update(`${path} ${stat.mode} ${stat.mtimeMs} `).update(content).update('\n')
+  }
+  for (const name of ['.git/index', '.git/HEAD', '.git/config', '.git/refs/heads/main']) add(name)
+  const names = readdirSync(workspace, { recursive: true, encoding: 'utf8' })
+  for (const name of names.toSorted()) if (!/^\.(git|kogu)(\/|$)/.test(name)) add(name)
+  return hash.digest('hex')
+}
+
+/** Where files of a case would lie, for a repository that already exists. */
+export function writeFiles(folder: string, files: BuildCase['files']): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
