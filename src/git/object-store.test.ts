@@ -70,6 +70,18 @@ test('the same answer is the same array, so that what was learnt of it can be ke
   expect(storedPaths(objects)).toBe(before)
 })
 
+test('a folder is one as early tools wrote it, too, with a zero before its mode', () => {
+  commit('secrets/k')
+  const inner = Buffer.from(git('rev-parse', 'HEAD:secrets'), 'hex')
+  const tree = execFileSync('git', ['hash-object', '-wt', 'tree', '--literally', '--stdin'], {
+    cwd: folder,
+    encoding: 'utf8',
+    input: Buffer.concat([Buffer.from('040000 private\0'), inner]),
+  })
+  git('commit-tree', '-m', 'x', tree.trim())
+  expect(paths()).toEqual(['private/k', 'secrets/k'])
+})
+
 test('what nothing refers to any more counts as long as it is there', () => {
   commit('a')
   commit('secrets/k')

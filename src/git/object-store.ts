@@ -252,11 +252,11 @@ function* entriesOf(body: Buffer): Iterable<{ name: string; isFolder: boolean; c
     const space = body.indexOf(32, at)
     const end = body.indexOf(0, space)
     if (space === -1 || end === -1) throw new Error('not a tree')
-    // `40000`, and nothing else begins with a 4.
-    const isFolder = body[at] === 52
+    // `40000`; early tools wrote a zero before it.
+    const mode = Number.parseInt(body.toString('latin1', at, space), 8)
     yield {
       name: body.toString('utf8', space + 1, end),
-      isFolder,
+      isFolder: (mode & 0o170000) === 0o40000,
       child: body.toString('hex', end + 1, end + 21),
     }
     at = end + 21

@@ -171,7 +171,7 @@ const UNWALLED = customItem(
 /** Git prints contents from its objects, by whatever names they have there, or by their numbers. */
 function historyItems(analysis: CommandAnalysis, files: readonly FileItem[], closed: Closed): Item[] {
   const problems = [
-    namelessObject(analysis),
+    namelessObject(analysis, analysis.globs.length === 0 ? [] : files.map(({ path }) => path)),
     ...analysis.trees.flatMap(({ path, history }) =>
       history === undefined ? [] : [gitHistoryProblem(path, closed, history)],
     ),

@@ -87,6 +87,8 @@ describe.skipIf(noSandbox !== '').each(Object.entries(WAYS))(`a denied file in %
       'git stash show -p -u',
       `git show ${blob}`,
       `git show ${blob.slice(0, 7)}`,
+      `git show --stat v1-1-g${blob.slice(0, 8)}`,
+      `git show -s HEAD v1-1-g${blob}`,
       `git cat-file -p ${blob}`,
       'git cat-file --batch-all-objects --batch',
       'git cat-file -p topic:secrets/k.txt',
@@ -147,6 +149,8 @@ describe.skipIf(noSandbox !== '')(`a content without a name${noSandbox}`, () => 
     `git -C ${folder} show ${blob}`,
     `git -C ${folder} show ${blob.slice(0, 6).toUpperCase()} --stat`,
     `git -C ${folder} diff ${blob}..HEAD:a.txt`,
+    `git -C ${folder} show v1-1-g${blob.slice(0, 8)}`,
+    `cd ${folder} && git show ${blob.slice(0, 7)}? --`,
     `git -C ${folder} cat-file -p ${blob}`,
     `cd ${folder} && git cat-file --batch-all-objects --batch`,
     `cd ${folder} && echo ${blob} | git cat-file --batch`,
@@ -184,6 +188,10 @@ for f in glob.glob('${folder}/.git/objects/??/*'):
     const blob = leave()
     git('tag', 'key', blob)
     git('tag', '-am', 'x', 'signed', blob)
+    git('symbolic-ref', 'refs/heads/led', 'refs/tags/key')
+    git('update-ref', 'refs/remotes/there/HEAD', blob)
+    // Its name becomes a word where a pattern matches it.
+    box.write(blob.slice(0, 8), '')
     for (const round of ['loose', 'packed']) {
       if (round === 'packed') git('gc', '-q')
       await expectClosed([
@@ -192,6 +200,8 @@ for f in glob.glob('${folder}/.git/objects/??/*'):
         'git show signed',
         'git show refs/tags/key',
         'git show signed^{}',
+        'git show led',
+        'git show --stat there',
         'git show --tags',
         'git show --all',
         'git diff key HEAD:a.txt',

@@ -187,7 +187,6 @@ describe('access', () => {
       'git show',
       'git show HEAD',
       'git show origin/main',
-      'git show --stat abc1234',
       'git log -p',
       'git log -S x --oneline',
       'git log -G x --stat',
@@ -209,12 +208,17 @@ describe('access', () => {
     for (const line of [
       'git log',
       'git show --stat HEAD',
+      // Whether it is a commit is seen in the repository.
+      'git show --stat abc1234',
+      'git log --stat --follow -- src/a.ts',
       'git diff --name-only',
       'git status',
       'git stash list',
     ])
       expect([line, history(line)]).toEqual([line, []])
     expect(history('git log -p -- src')).toEqual(['/home/dev/ws/src'])
+    for (const option of ['--full-diff', '--follow'])
+      expect(history(`git log -p ${option} -- src`), option).toContain('/home/dev/ws')
     expect(history('cd sub && git log -p')).toEqual(['/home/dev/ws/sub', '/home/dev/ws'])
     expect(access('cd sub && git show HEAD:.env')).toEqual(
       expect.arrayContaining(['file_read /home/dev/ws/.env']),

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isInside, realPathOf } from '../../core/real-path.ts'
 import { gitParts } from '../../git/git-folder.ts'
 import { trackedFiles } from '../../git/git-index.ts'
@@ -75,11 +75,18 @@ function candidatesOf(root: string, paths: readonly string[], mayBe: Closed['may
   return found
 }
 
-/** A sentence when a word of a git command stands for a content: without a name, no rule could be asked about it. */
-export function namelessObject({ commands, repositories }: CommandAnalysis): string | undefined {
+/**
+ * A sentence when a word of a git command stands for a content: without a name, no rule could be asked about it. `matched`:
+ * files that patterns of the line match, whose names become words.
+ */
+export function namelessObject(
+  { commands, repositories }: CommandAnalysis,
+  matched: readonly string[] = [],
+): string | undefined {
   const words = commands
     .filter(({ program }) => program === 'git')
     .flatMap(({ argv }) => argv.slice(2).flatMap(({ text }) => text?.split(/\.{2,3}/) ?? []))
+    .concat(matched.map(path => basename(path)).filter(name => /[0-9a-f]{4}$/i.test(name)))
     .map(word => word.replace(/[\^~@:{].*$/, ''))
     .filter(word => /^[^-]/.test(word))
   const places = words.length === 0 ? [] : repositories.flatMap(({ path }) => repositoryAbove(path) ?? [])

@@ -34,6 +34,16 @@ export function gitContent(
   operands: GitOperands,
 ): GitContent | null {
   const has = (names: string): boolean => names.split(' ').some(name => parsed.flags.has(name))
+  const shown = contentOf(subcommand, has, operands)
+  // The whole of every commit that touches the path, and what the file was called before.
+  return shown !== null && has('--full-diff --follow') ? { ...shown, history: true } : shown
+}
+
+function contentOf(
+  subcommand: string,
+  has: (names: string) => boolean,
+  operands: GitOperands,
+): GitContent | null {
   switch (subcommand) {
     case 'blame':
       // Takes one file, never a pattern; which of the words is the file does not matter.
@@ -76,9 +86,9 @@ function tree(arg: Arg): ReadItem {
   return { arg, tree: true, content: true }
 }
 
-/** Blobs are printed whatever the options say, and an object's number does not tell what it is. */
+/** Blobs are printed whatever the options say. Those without a path are found in the repository (named-object.ts). */
 function mayBeBlob(arg: Arg): boolean {
-  return arg.text === null || /^[0-9a-f]{4,64}$|\^\{/i.test(arg.text) || revisionPath(arg.text) !== null
+  return arg.text === null || revisionPath(arg.text) !== null
 }
 
 /** `show`: as long as every word is `REV:PATH`, nothing else is shown. */
