@@ -22,6 +22,7 @@ const KEYS = {
   huggingface_token: glue('hf_', LETTERS),
   webhook_secret: glue('whsec_', LETTERS),
   sendgrid_key: glue('SG.', LETTERS, '.', LETTERS),
+  vendor_token: glue('dop', '_v1_', LETTERS),
   jwt: glue('eyJhbGciOiJIUzI1NiJ9', '.', 'eyJzdWIiOiIxMjM0NTY3ODkwIn0', '.', LETTERS),
 }
 
@@ -273,7 +274,20 @@ describe('own patterns and values', () => {
 describe('cost', () => {
   const MEGABYTE = 1024 * 1024
   const UNITS = [
-    ...['sk-', 'sk-ant-', 'ghp_', 'eyJ', 'eyJaaaaaaaa.', 'eyJaaaaaaaa.eyJ', 'SG.', 'xoxb-', 'AKIA', 'npm_'],
+    ...[
+      'sk-',
+      'sk-ant-',
+      'ghp_',
+      'eyJ',
+      'eyJaaaaaaaa.',
+      'eyJaaaaaaaa.eyJ',
+      'SG.',
+      'xoxb-',
+      'AKIA',
+      'npm_',
+      'r8_',
+      'xai-',
+    ],
     ...[
       '-----BEGIN PRIVATE KEY-----',
       '-----BEGIN ',

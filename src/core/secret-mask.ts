@@ -68,12 +68,18 @@ export function cover(
   return position === 0 ? text : output + text.slice(position)
 }
 
+/** Code that makes the value: Perl and Ruby match, run a program, or read a file, without a blank or a bracket. */
+const MADE_BY_CODE = /^(?:~|(?:qx|%x)\W|(?:do|eval|exec|readpipe|require|system)\+)/
+/** A shell runs what it puts in the place of `${my_token:=./run}`. */
+const IN_EXPANSION = /\$\{!?\w{1,80}:?[-=+?]?$/
+
 function tokenEnd(text: string, { start, end }: Span): number {
   const string = stringEnd(text, start)
   if (string !== undefined && string <= end) return string
   const rest = text.slice(start, end)
   const stop = rest.search(BREAK)
   const run = stop < 0 ? rest : rest.slice(0, stop)
+  if (MADE_BY_CODE.test(run) || IN_EXPANSION.test(text.slice(Math.max(0, start - 90), start))) return start
   const comment = run.search(/\*\/|\/\*/)
   if (comment >= 0) return start + comment
   const last = start + run.length
