@@ -196,6 +196,12 @@ describe('files that a line starts', () => {
   const prepared = (): TestEngine => {
     const engine = createTestEngine()
     for (const name of FILES) write(engine, name, 'one')
+    write(engine, 'package.json', '{ "main": "x.js", "scripts": { "deploy": "node bin/deploy.mjs" } }')
+    write(engine, 'bin/deploy.mjs', 'one')
+    write(engine, 'outer/Makefile', 'all:\n\tbash run.sh\n')
+    write(engine, 'outer/source.sh', '. outer/run.sh')
+    write(engine, 'outer/run.sh', 'one')
+    write(engine, 'outer/main.py', 'import part')
     return engine
   }
 
@@ -225,6 +231,17 @@ describe('files that a line starts', () => {
     ['ruby -r./x -e 1', 'x.rb'],
     ['ssh h.example.org < s.sh', 's.sh'],
     ["ssh h.example.org 'bash -s' < s.sh", 's.sh'],
+    // What publishes runs the code of the project first.
+    ['./s.sh publish', 's.sh'],
+    ['./gradlew publish', 'build.gradle'],
+    ['npm publish', '.npmrc'],
+    ['tar -I ./s.sh -xf a', 's.sh'],
+    ['make -kfs.sh', 's.sh'],
+    // What the started file starts.
+    ['npm run deploy', 'bin/deploy.mjs'],
+    ['make -C outer', 'outer/run.sh'],
+    ['bash outer/source.sh', 'outer/run.sh'],
+    ['python3 outer/main.py', 'outer/part.py'],
   ])('a yes for ever to %j is none once %j has changed', async (line, file) => {
     const engine = prepared()
     const request = requestOf(engine, line)
@@ -237,6 +254,22 @@ describe('files that a line starts', () => {
     write(engine, file, 'two')
     expect(await outcome(engine, line)).toBe('ask')
   })
+
+  test.each(['tox', 'terraform apply', 'pip install .', 'act'])(
+    'a yes to %j, which names no file, is one to what lies where it starts',
+    async line => {
+      const engine = prepared()
+      const request = requestOf(engine, line)
+      const judgement = await engine.engine.judge(request)
+      const grant = judgement.preview?.grants[0]?.id ?? ''
+      await engine.engine.settle(request, judgement, { kind: 'permanent', user: 'kim', grant })
+      write(engine, 'README.md', 'two')
+      write(engine, 'pkg/mod.py', 'two')
+      expect(await outcome(engine, line)).toBe('allow')
+      write(engine, 'tox.ini', 'two')
+      expect(await outcome(engine, line)).toBe('ask')
+    },
+  )
 
   test('a wider yes goes by what its program takes orders from, and a no stays one', async () => {
     const engine = prepared()
@@ -287,6 +320,8 @@ describe('files that a line starts', () => {
       'tar cf a.tar x.js',
       'rm x.js',
       'curl -d @x.js https://a.example',
+      'npm run other',
+      'docker ps',
     ]) {
       const engine = prepared()
       await remember(engine, line)

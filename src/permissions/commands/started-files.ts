@@ -1,6 +1,9 @@
 import { resolve } from 'node:path'
-import { lookAt, realPathOf } from '../../core/real-path.ts'
-import { entriesFor } from './args.ts'
+import { namesIn } from '../../core/names-in.ts'
+import { lookAt } from '../../core/real-path.ts'
+import { baseName, entriesFor } from './args.ts'
+import { namesProgram } from './embedded-commands.ts'
+import { realOf, spellings, withFurther } from './further-files.ts'
 import type { CommandAnalysis, FoundCommand } from './types.ts'
 
 /** Where programs find what they are told to run by name, in their folder and in those that they are given. */
@@ -9,15 +12,24 @@ const ORDERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['just', ['justfile', 'Justfile', '.justfile']],
   ['rake', ['Rakefile', 'rakefile']],
   ['task', ['Taskfile.yml', 'Taskfile.yaml']],
-  ['cargo', ['Cargo.toml', 'build.rs']],
-  ['docker', ['Dockerfile', 'compose.yaml', 'compose.yml', 'docker-compose.yml']],
-  ['gradle', ['build.gradle', 'build.gradle.kts']],
-  ['mvn', ['pom.xml']],
-  ...entriesFor('npm pnpm yarn bun', ['package.json']),
+  ['cargo', ['Cargo.toml', 'build.rs', '.cargo/config.toml']],
+  ...entriesFor('docker docker-compose podman', [
+    ...['Dockerfile', 'Containerfile', 'compose.yaml', 'compose.yml', 'docker-compose.yml'],
+  ]),
+  ...entriesFor('gradle gradlew', ['build.gradle', 'build.gradle.kts']),
+  ...entriesFor('mvn mvnw', ['pom.xml']),
+  ...entriesFor('npm pnpm yarn bun', ['package.json', '.npmrc']),
 ])
 
 /** Commands that run code which their words or their input name. */
 const STARTING = /^(?:runs-code|package-scripts|containers|database|remote-shell)$/
+
+function isStarting(found: FoundCommand): boolean {
+  const { program, effects } = found
+  if (effects.some(effect => STARTING.test(effect)) || namesProgram(found)) return true
+  // `npm publish`, `./gradlew publish`. The words of a push are names of branches.
+  return effects.includes('publishes') && program !== 'git'
+}
 
 /** A yes to `./deploy.sh`, `bash s.sh` or `make deploy` is one to what these files say now. Real paths. */
 export interface StartedFiles {
@@ -30,20 +42,20 @@ export interface StartedFiles {
 }
 
 export function startedFiles({ commands, access, ...line }: CommandAnalysis): StartedFiles {
-  const starting = commands.filter(({ effects }) => effects.some(effect => STARTING.test(effect)))
+  const starting = commands.filter(isStarting)
   const inputs = access.flatMap(item => (item.kind === 'file_read' ? [item.path] : []))
-  const from = ({ cwds }: FoundCommand, names: readonly string[]): string[] =>
-    (cwds ?? []).flatMap(cwd => names.flatMap(name => realOf(resolve(cwd, name))))
-  const named = new Set(starting.flatMap(found => from(found, [...namesIn(found), ...inputs])))
-  const folders = new Set([...named].filter(path => lookAt(path)?.isDirectory() === true))
-  const orders = starting.flatMap(found => {
-    const files = ORDERS.get(found.program ?? '') ?? []
-    const names = ['.', ...folders].flatMap(folder => files.map(name => `${folder}/${name}`))
-    return from(found, names)
-  })
+  const exported = commands.filter(({ program }) => program === 'export').flatMap(namesOf)
+  const all = starting.flatMap(found =>
+    (found.cwds ?? []).map(cwd => {
+      const paths = [...namesOf(found), ...inputs, ...exported].flatMap(name => realOf(resolve(cwd, name)))
+      const folders = paths.filter(path => lookAt(path)?.isDirectory() === true)
+      const named = paths.filter(path => !folders.includes(path))
+      return { named: withFurther(named, [cwd]), orders: ordersOf(found, [cwd, ...folders], named) }
+    }),
+  )
   return {
-    orders: [...new Set(orders)],
-    named: [...named].filter(path => !folders.has(path)),
+    orders: [...new Set(all.flatMap(each => each.orders))],
+    named: [...new Set(all.flatMap(each => each.named))],
     isOpen:
       line.startsUnknown ||
       // The value names what starts: `BASH_ENV=s.sh bash -c ls`, `PATH=.:$PATH s.sh`.
@@ -52,24 +64,42 @@ export function startedFiles({ commands, access, ...line }: CommandAnalysis): St
   }
 }
 
-/** Every word may be a path, also behind `=` and a letter (`-f`), or be a module (`python3 -m a.b`, `node a`). */
-function namesIn({ argv, program }: FoundCommand): string[] {
-  const words = argv.flatMap(({ text }) => (text === null || text === program ? [] : [text]))
-  const values = words.flatMap(word => [word, word.slice(word.indexOf('=') + 1), word.replace(/^-\w/, '')])
-  const names = [...new Set(values)].flatMap(word => {
-    const module = word.replaceAll('.', '/')
-    return [word, `${module}.py`, `${module}/__main__.py`, `${word}.js`, `${word}.rb`, `${word}/index.js`]
-  })
-  const paths = program?.includes('/') ? [program, ...names] : names
-  // Longer texts are code.
-  return paths.filter(name => name.length < 1000 && !/^-|[\0\n]/.test(name))
+/** Of a runner that is not known, and to which no word names a file (`tox`): all that lies where it starts. */
+function ordersOf(
+  { program, effects, argv }: FoundCommand,
+  folders: readonly string[],
+  named: readonly string[],
+): string[] {
+  const known = ORDERS.get(baseName(program ?? ''))
+  if (known !== undefined)
+    return withFurther(
+      folders.flatMap(folder => known.flatMap(file => realOf(`${folder}/${file}`))),
+      folders,
+    )
+  const has = (names: RegExp): boolean => effects.some(effect => names.test(effect))
+  const isDeployment = has(/^containers$/) && has(/^sends-data$/)
+  if (!(has(/^(?:runs-code|package-scripts|publishes)$/) || isDeployment)) return []
+  if (named.some(path => lookAt(path)?.isFile() === true)) return []
+  // `pip install x` runs nothing of this folder, `pip install .` does.
+  const isInstall = argv.some(({ text }) => /^(?:add|i|install|update|upgrade)$/.test(text ?? ''))
+  return folders
+    .slice(has(/^package-scripts$/) && isInstall ? 1 : 0)
+    .flatMap(folder => namesIn(folder).map(file => `${folder}/${file}`))
+    .filter(path => lookAt(path)?.isFile() === true && !/\.(?:md|rst|adoc|log|lock)$/.test(path))
 }
 
-function realOf(path: string): string[] {
-  try {
-    return [realPathOf(path)]
-  } catch {
-    // A loop of links, or too long for a path: nothing that could be started.
-    return []
-  }
+/** Every word may be a path, also behind `=`, `@` and letters (`-kf`), or be a module (`python3 -m a.b`, `node a`). */
+function namesOf({ argv, program }: FoundCommand): string[] {
+  const words = argv.flatMap(({ text }) => (text === null || text === program ? [] : [text]))
+  const values = words.flatMap(word => [
+    ...[word, word.slice(word.indexOf('=') + 1), word.replace(/^@/, '')],
+    ...(/^-\w/.test(word) ? [2, 3, 4].map(letters => word.slice(letters)) : []),
+  ])
+  const names = [...new Set(values)].flatMap(spellings)
+  const local = /^(?:npx|pnpx|bunx)$/.test(program ?? '')
+    ? words.map(word => `node_modules/.bin/${word}`)
+    : []
+  const paths = [...(program?.includes('/') ? [program] : []), ...names, ...local]
+  // Longer texts are code.
+  return paths.filter(name => name.length < 1000 && !/^-|[\0\n]/.test(name))
 }
