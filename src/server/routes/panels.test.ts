@@ -35,6 +35,30 @@ test('a call can be judged under the settings that a panel would give a tool', a
   expect(await judge('src/a.md', { allowed_dirs: 'reports' })).toMatchObject({ status: 400 })
 })
 
+test('the verdicts of a panel are those that its own calls meet', async () => {
+  const judge = async (settings: object) => {
+    const { json }: { json: { tool: string; outcome: string }[] } = await app.send(
+      'POST /api/tools/verdicts',
+      { panel: 'greeter', ...settings },
+    )
+    return Object.fromEntries(json.map(({ tool, outcome }) => [tool, outcome]))
+  }
+  const tools = { file_write: {}, git_ops: {}, run_command: {}, read_file: { enabled: false } }
+  expect(await judge({ tools })).toEqual({ write_file: 'ask', git_ops: 'allow', run_command: 'allow' })
+  expect(await judge({ mode: 'read-only', tools })).toMatchObject({ write_file: 'deny' })
+  const own = {
+    write_file: { allowed_dirs: [] },
+    git_ops: { git: 'Disabled' },
+    run_command: { allowed_commands: [] },
+    web_fetch: { allowed_hosts: [] },
+  }
+  expect(await judge({ tools: own })).toEqual({
+    ...{ write_file: 'deny', git_ops: 'deny', run_command: 'deny', web_fetch: 'deny' },
+  })
+  const wrong = { panel: 'greeter', tools: { write_file: { allowed_dir: ['x'] } } }
+  expect(await app.send('POST /api/tools/verdicts', wrong)).toMatchObject({ status: 400 })
+})
+
 test('a panel is saved as settings, runs at once, keeps its versions, and is deleted', async () => {
   const settings = {
     prompt: 'Greet {{name}}: {{input}}',

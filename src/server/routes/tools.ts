@@ -1,10 +1,12 @@
+import { relative } from 'node:path'
+import { agentAuthority } from '../../agents/agent-authority.ts'
 import { toolSettingsSchema } from '../../agents/tool-settings-schema.ts'
 import { toToolError } from '../../core/errors.ts'
 import type { Entry } from '../../core/registry.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
 import { HttpProblem } from '../problem.ts'
-import { sampleInput } from '../sample-input.ts'
+import { sampleInput, type Typical } from '../sample-input.ts'
 
 const tool = z
   .object({
@@ -41,6 +43,14 @@ const verdict = z
   })
   .openapi('ToolVerdict')
 
+/** As much of a panel's file as decides what its calls meet. */
+const panelTools = z.object({
+  panel: z.string().max(100),
+  mode: z.enum(['ask', 'accept-edits', 'read-only', 'auto']).optional(),
+  orchestration: z.enum(['none', 'automatic', 'approval']).optional(),
+  tools: z.record(z.string().max(200), z.looseObject({ enabled: z.boolean().default(true) })).default({}),
+})
+
 export function toolRoutes(api: Api, runtime: Runtime): void {
   api.openapi(
     route('read', {
@@ -62,6 +72,16 @@ export function toolRoutes(api: Api, runtime: Runtime): void {
       const verdicts = await Promise.all(runtime.registry.list().map(entry => judgeTypical(runtime, entry)))
       return context.json(verdicts, 200)
     },
+  )
+  api.openapi(
+    route('read', {
+      method: 'post',
+      path: '/api/tools/verdicts',
+      summary: 'The same for the tools of a panel, under its settings; runs nothing',
+      request: { body: body(panelTools) },
+      responses: { 200: json(z.array(verdict), 'The verdicts, sorted by name') },
+    }),
+    async context => context.json(await judgeForPanel(runtime, context.req.valid('json')), 200),
   )
   api.openapi(
     route('read', {
@@ -115,14 +135,52 @@ export function toolRoutes(api: Api, runtime: Runtime): void {
   }
 }
 
-/** By the same function that judges real calls. What cannot be judged counts as a question. */
-async function judgeTypical(runtime: Runtime, { tool: each }: Entry): Promise<z.infer<typeof verdict>> {
-  const sample = sampleInput(each.input.json)
+/** Only the tools that it has: to call another one is refused. */
+async function judgeForPanel(
+  runtime: Runtime,
+  { panel, mode, orchestration, tools }: z.output<typeof panelTools>,
+): Promise<z.infer<typeof verdict>[]> {
+  const { registry, workspace } = runtime
+  const wish = agentAuthority({
+    ...{ agent: panel, canonicalTool: name => registry.candidates(name)[0]?.tool.name ?? name },
+    tools: Object.entries(tools).map(([tool, { enabled, ...config }]) => ({ tool, enabled, config })),
+    ...(mode === undefined ? {} : { mode }),
+  })
+  const confirm = orchestration === 'approval' ? { confirm: true as const } : {}
+  const run = await runtime.openRun({ authority: { ...wish, ...confirm } })
   try {
-    const { decision, by, reasons, ref } = await runtime.explain({ tool: each.name, input: sample })
+    const { writeScope, commands, hosts, tools: enabled } = run.authority
+    const [folder] = writeScope.map(each => relative(workspace, each))
+    const typical: Typical = {
+      folder: folder === '' ? undefined : folder,
+      program: commands.profile === 'restricted' ? commands.allowed[0] : undefined,
+      host: hosts === 'any' ? undefined : hosts[0]?.replace(/^\*+\.?/, 'www.'),
+    }
+    const entries = registry
+      .list()
+      .filter(({ tool: { name } }) => enabled === 'all' || enabled.includes(name))
+    return await Promise.all(entries.map(entry => judgeTypical(runtime, entry, { typical, run: run.id })))
+  } finally {
+    await runtime.closeRun(run.id)
+  }
+}
+
+/** By the same function that judges real calls. What cannot be judged counts as a question. */
+async function judgeTypical(
+  runtime: Runtime,
+  { tool: each }: Entry,
+  { typical, run }: { readonly typical?: Typical; readonly run?: string } = {},
+): Promise<z.infer<typeof verdict>> {
+  const sample = sampleInput(each.input.json, typical)
+  try {
+    const { decision, by, reasons, ref } = await runtime.explain({
+      ...{ tool: each.name, input: sample },
+      ...(run === undefined ? {} : { run }),
+    })
     return { tool: each.name, outcome: decision, by, reasons: [...reasons], rule: ref, sample }
   } catch (error) {
-    const reasons = [toToolError(error).message]
-    return { tool: each.name, outcome: 'ask', by: 'validation', reasons, rule: null, sample }
+    const { code, message } = toToolError(error)
+    const outcome = code === 'not_enabled' ? 'deny' : 'ask'
+    return { tool: each.name, outcome, by: 'validation', reasons: [message], rule: null, sample }
   }
 }

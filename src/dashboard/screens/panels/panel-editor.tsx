@@ -87,7 +87,7 @@ interface Part {
   readonly content: ReactNode
 }
 
-function usePanelParts(editing: Editing<PanelSettings>): readonly Part[] {
+function usePanelParts(name: string, editing: Editing<PanelSettings>): readonly Part[] {
   const t = useWords(words)
   const { content: settings, change } = editing
   if (settings === null) return []
@@ -109,7 +109,7 @@ function usePanelParts(editing: Editing<PanelSettings>): readonly Part[] {
         </Stack>
       ),
     },
-    { key: 'tools', label: t('tools'), content: <ToolsSection {...props} /> },
+    { key: 'tools', label: t('tools'), content: <ToolsSection {...props} name={name} /> },
   ]
 }
 
@@ -117,7 +117,7 @@ function usePanelParts(editing: Editing<PanelSettings>): readonly Part[] {
 function Layout({ panel, editing }: { panel: Panel; editing: Editing<PanelSettings> }) {
   const t = useWords(words)
   const isWide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false })
-  const own = usePanelParts(editing)
+  const own = usePanelParts(panel.name, editing)
   const given = useGiven()
   const side = <Side panel={panel} editing={editing} given={given} />
   const tabs = [...own, { key: 'try', label: hasModel(editing) ? t('tryIt') : t('preview'), content: side }]

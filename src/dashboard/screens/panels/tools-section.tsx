@@ -11,10 +11,12 @@ import {
   Title,
   Tooltip,
 } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Search, Settings2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
-import { useGet } from '../../api/api.ts'
+import { request, useGet } from '../../api/api.ts'
 import type { Tool } from '../../api/types.ts'
 import { OutcomeBadge } from '../../components/badges.tsx'
 import { DataRegion } from '../../components/data-region.tsx'
@@ -24,14 +26,14 @@ import { routes } from '../../routes.ts'
 import { ConfigureDrawer } from './configure-drawer.tsx'
 import { findModel } from './model-section.tsx'
 import type { SectionProps } from './prompts.tsx'
-import type { Models, ToolSettings, Verdict } from './types.ts'
+import type { Models, PanelSettings, ToolSettings, Verdict } from './types.ts'
 import { words } from './words.ts'
 
-/** One row for each tool: whether it is enabled, its category, what the rules would do, and its settings. */
-export function ToolsSection({ settings, onChange }: SectionProps) {
+/** One row for each tool: whether it is enabled, its category, what its calls in this panel meet, and its settings. */
+export function ToolsSection({ name, settings, onChange }: SectionProps & { readonly name: string }) {
   const t = useWords(words)
   const tools = useGet<Tool[]>('tools', '/api/tools')
-  const verdicts = useGet<Verdict[]>('rules', '/api/tools/verdicts').data ?? []
+  const verdicts = useVerdicts(name, settings)
   const [filter, setFilter] = useState('')
   const [onlyEnabled, setOnlyEnabled] = useState(false)
   const [configured, configure] = useState<Tool | null>(null)
@@ -114,6 +116,18 @@ export function ToolsSection({ settings, onChange }: SectionProps) {
   )
 }
 
+/** Of the panel as it is edited. What cannot be judged yet, such as a setting that is half written, has no verdict. */
+function useVerdicts(panel: string, { mode, orchestration, tools }: PanelSettings): readonly Verdict[] {
+  const [edited] = useDebouncedValue(JSON.stringify({ panel, mode, orchestration, tools }), 300)
+  const { data } = useQuery({
+    queryKey: ['rules', '/api/tools/verdicts', edited],
+    queryFn: () => request<Verdict[]>('POST', '/api/tools/verdicts', JSON.parse(edited)),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  return data ?? []
+}
+
 interface RowProps {
   readonly tool: Tool
   readonly isFirst: boolean
@@ -155,7 +169,7 @@ function ToolRow({ tool, isFirst, own, verdict, isRefused, onToggle, onConfigure
         styles={{ body: { alignItems: 'center' } }}
       />
       <Group gap="xs">
-        {verdict !== undefined && <Outcome verdict={verdict} />}
+        {isOn && verdict !== undefined && <Outcome verdict={verdict} />}
         <Button
           size="compact-sm"
           variant="default"
