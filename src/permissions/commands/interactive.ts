@@ -22,18 +22,18 @@ const FULL_SCREEN: ReadonlyMap<string, string> = new Map([
   ...entriesFor('visudo vipw vigr crontab-e sudoedit', 'propose the change as text'),
 ])
 
-export type Interactive = { refuse: true; instead: string } | { refuse: false; text: string }
-
-export function interactiveCall(program: string, args: Arg[], hasStdin: boolean): Interactive | null {
+/** What it waits for, and of a full-screen program what to use instead; null when it waits for nothing. */
+export function interactiveCall(
+  program: string,
+  args: Arg[],
+  hasStdin: boolean,
+): { text: string; instead?: string } | null {
   const words = args.map(seen)
   if (isPagerOfPipe(program, words, hasStdin)) return null
-  const refuse = fullScreen(program, words)
-  if (refuse !== null) return { refuse: true, instead: refuse }
-  if (hasStdin) return null
-  if (/^(?:ssh|mosh|telnet|ftp|sftp)$/.test(program) && opensSession(words)) {
-    return { refuse: false, text: `\`${program}\` opens a session on another machine and waits for typing.` }
-  }
-  return null
+  const instead = fullScreen(program, words)
+  if (instead !== null) return { text: `\`${program}\` is a full-screen program: ${instead}.`, instead }
+  if (hasStdin || !/^(?:ssh|mosh|telnet|ftp|sftp)$/.test(program) || !opensSession(words)) return null
+  return { text: `\`${program}\` opens a session on another machine and waits for typing.` }
 }
 
 /** Without a terminal, `… | less` prints what it is given, as `cat` does. */

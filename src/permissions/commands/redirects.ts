@@ -1,7 +1,7 @@
 /** Redirections: what they read and write, and which of them need no shell. */
 import type { HereDoc, Redirect, Redirection } from 'unbash'
 import type { CommandRedirect } from '../../core/command.ts'
-import { type Arg, isUnresolved, seen } from './args.ts'
+import { type Arg, seen } from './args.ts'
 import { goesUpAgain, specialFile } from './destructive-paths.ts'
 import { forbiddenRedirect } from './forbidden.ts'
 import { absolutePaths, addAccess, note, type Report, type Scope } from './state.ts'
@@ -17,87 +17,74 @@ export interface Redirects {
 }
 
 export function judgeRedirects(redirects: readonly Redirection[], scope: Scope, report: Report): Redirects {
-  const result: Redirects = { plan: [], stdin: null, input: false }
+  const all: Redirects = { plan: [], stdin: null, input: false }
   for (const redirect of redirects) {
-    const plan = judgeOne(redirect, scope, report, result)
-    if (plan === null || result.plan === null) result.plan = null
-    else result.plan.push(...plan)
+    const { plan, stdin, input = false } = judgeOne(redirect, scope, report)
+    all.plan = plan === null || all.plan === null ? null : [...all.plan, ...plan]
+    all.stdin = stdin ?? all.stdin
+    all.input ||= input
   }
-  return result
+  return all
 }
 
-function judgeOne(
-  redirect: Redirection,
-  scope: Scope,
-  report: Report,
-  result: Redirects,
-): CommandRedirect[] | null {
-  if (redirect.type === 'HereDoc') return hereDoc(redirect, report, result)
+type Judged = Pick<Redirects, 'plan'> & Partial<Redirects>
+
+function judgeOne(redirect: Redirection, scope: Scope, report: Report): Judged {
+  if (redirect.type === 'HereDoc') return hereDoc(redirect, report)
   if (redirect.target === undefined) return unresolvedTarget(report)
-  if (redirect.type === 'Redirect')
-    return toFile(redirect, resolveSingle(redirect.target, scope), scope, report, result)
   const arg = resolveSingle(redirect.target, scope)
-  result.input = true
-  result.stdin = `${seen(arg)}\n`
-  if (arg.text === null) return unresolvedTarget(report)
-  return redirect.descriptor === undefined ? [{ kind: 'text', fd: 0, text: `${arg.text}\n` }] : null
+  if (redirect.type === 'Redirect') return toFile(redirect, arg, scope, report)
+  const text = `${seen(arg)}\n`
+  const given = { stdin: text, input: true }
+  if (arg.text === null) return { ...unresolvedTarget(report), ...given }
+  return { plan: redirect.descriptor === undefined ? [{ kind: 'text', fd: 0, text }] : null, ...given }
 }
 
-function unresolvedTarget(report: Report): null {
+function unresolvedTarget(report: Report): Judged {
   report.unresolved = true
   note(report, 'unknown', 'The target of a redirection is known only at run time.')
-  return null
+  return { plan: null }
 }
 
-function hereDoc(redirect: HereDoc, report: Report, result: Redirects): CommandRedirect[] | null {
-  const { body, delimiter } = redirect
-  const strip = (text: string): string => (redirect.operator === '<<-' ? text.replace(/^\t+/gm, '') : text)
-  result.input = true
-  result.stdin = strip(body.text)
+function hereDoc({ body, delimiter, ...redirect }: HereDoc, report: Report): Judged {
+  const text = redirect.operator === '<<-' ? body.text.replace(/^\t+/gm, '') : body.text
+  const given = { stdin: text, input: true }
   if (delimiter?.quoted !== true && body.parts?.some(part => part.type !== 'Literal'))
-    return unresolvedTarget(report)
-  if (redirect.descriptor !== undefined || delimiter === undefined || redirect.closing === undefined)
-    return null
+    return { ...unresolvedTarget(report), ...given }
   // Without quotes around the delimiter backslashes are read by the shell.
-  if (!delimiter.quoted && body.text.includes('\\')) return null
-  return [{ kind: 'text', fd: 0, text: strip(body.text) }]
+  const isPlain = delimiter?.quoted === true || !body.text.includes('\\')
+  const isWhole =
+    redirect.descriptor === undefined && delimiter !== undefined && redirect.closing !== undefined
+  return { plan: isPlain && isWhole ? [{ kind: 'text', fd: 0, text }] : null, ...given }
 }
 
-function toFile(
-  redirect: Redirect,
-  arg: Arg,
-  scope: Scope,
-  report: Report,
-  result: Redirects,
-): CommandRedirect[] | null {
+function toFile(redirect: Redirect, arg: Arg, scope: Scope, report: Report): Judged {
   const { operator, descriptor } = redirect
   if (isPattern(redirect, scope)) return unresolvedTarget(report)
   const fd = descriptor === undefined ? null : descriptor.type === 'FileDescriptor' ? descriptor.value : -1
   const duplicates = (operator === '>&' || operator === '<&') && /^(?:\d+-?|-)$/.test(seen(arg))
-  if (duplicates && arg.text !== null) return duplicate(operator, fd, arg.text)
+  if (duplicates && arg.text !== null) return { plan: duplicate(operator, fd, arg.text) }
   const reads = operator === '<' || operator === '<&' || operator === '<>'
   const writes = operator !== '<' && operator !== '<&'
-  if (reads && (fd ?? 0) === 0) result.input = true
+  const input = reads && (fd ?? 0) === 0
   for (const path of arg.worst.flatMap(text => absolutePaths(text, scope))) checkTarget(path, writes, report)
-  if (isUnresolved(arg) || arg.text === null) return unresolvedTarget(report)
-  if (scope.cwds === null && !arg.text.startsWith('/')) return unresolvedTarget(report)
-  if (arg.text === '/dev/null') return toNull(operator, fd)
-  if (writes && /^\/dev\/std(?:out|err)$/.test(arg.text) && operator === '>') {
-    return standard(fd ?? 1, arg.text === '/dev/stdout' ? 1 : 2)
-  }
-  for (const path of absolutePaths(arg.text, scope)) {
+  if (arg.text === null || (scope.cwds === null && !arg.text.startsWith('/')))
+    return { ...unresolvedTarget(report), input }
+  if (arg.text === '/dev/null') return { plan: toNull(operator, fd), input }
+  if (/^\/dev\/std(?:out|err)$/.test(arg.text) && operator === '>')
+    return { plan: standard(fd ?? 1, arg.text === '/dev/stdout' ? 1 : 2) }
+  const paths = absolutePaths(arg.text, scope)
+  for (const path of paths) {
     if (reads) addAccess(report, { kind: 'file_read', path })
     if (writes) addAccess(report, { kind: 'file_write', path })
   }
   if (!writes) {
     report.effects.add('reads-files')
-    const special = absolutePaths(arg.text, scope)
-      .map(specialFile)
-      .find(reason => reason !== null)
+    const special = paths.map(specialFile).find(reason => reason !== null)
     if (special != null) note(report, 'caution', special)
     if (goesUpAgain(arg.text))
       note(report, 'unknown', `The path \`${arg.raw}\` has ".." after a folder that may be a symlink.`)
-    return operator === '<' && (fd ?? 0) === 0 ? [{ kind: 'file', fd: 0, path: arg.text }] : null
+    return { plan: operator === '<' && input ? [{ kind: 'file', fd: 0, path: arg.text }] : null, input }
   }
   report.effects.add('writes-files')
   note(
@@ -105,7 +92,7 @@ function toFile(
     /^\/(?:dev|proc|sys|etc|boot|usr|bin|sbin|lib)\//.test(arg.text) ? 'dangerous' : 'caution',
     `The output is written to ${arg.text}.`,
   )
-  return null
+  return { plan: null, input }
 }
 
 /** Bash expands patterns in redirect targets; two matches are an error, one is a surprise. */
@@ -134,10 +121,7 @@ function standard(from: number, of: 1 | 2): CommandRedirect[] | null {
 
 function toNull(operator: string, fd: number | null): CommandRedirect[] | null {
   if (operator === '&>' || operator === '&>>' || (operator === '>&' && fd === null)) {
-    return [
-      { kind: 'null', fd: 1 },
-      { kind: 'null', fd: 2 },
-    ]
+    return ([1, 2] as const).map(each => ({ kind: 'null', fd: each }))
   }
   const target = fd ?? (operator === '<' ? 0 : 1)
   if (operator === '<>' || operator === '<&') return null

@@ -109,15 +109,12 @@ function onlyTells({ program, args }: Call): boolean {
 }
 
 function judgeInteractive(call: Call): boolean {
-  const interactive = interactiveCall(call.program, call.args, call.scope.piped)
+  const { program, report } = call
+  const interactive = interactiveCall(program, call.args, call.scope.piped)
   if (interactive === null) return false
-  if (!interactive.refuse) {
-    raise(call, 'interactive', interactive.text, ['interactive'])
-    return true
-  }
-  const text = `\`${call.program}\` is a full-screen program: ${interactive.instead}.`
-  raise(call, 'interactive', text, ['interactive'])
-  call.report.interactiveProgram ??= { program: call.program, instead: interactive.instead }
+  raise(call, 'interactive', interactive.text, ['interactive'])
+  const { instead } = interactive
+  if (instead !== undefined) report.interactiveProgram ??= { program, instead }
   return true
 }
 
