@@ -2,7 +2,7 @@ import { compileText, type NameTest } from '../../core/wildcard.ts'
 import { isKnownProgram } from '../commands/programs/judge-reader.ts'
 import {
   asScript,
-  optionLengths,
+  pastOptions,
   runByRunner,
   subcommandName,
   withoutHarmless,
@@ -91,22 +91,6 @@ function withoutUnknown(from: ReadonlySet<number>, to: ReadonlySet<number>, word
   const start = Math.min(...from)
   const unknown = words.indexOf(null, start)
   return new Set(unknown === -1 ? to : [...to].filter(end => end <= unknown))
-}
-
-/** These positions, and those behind options that may be skipped from them. */
-function pastOptions(from: ReadonlySet<number>, words: Words, program: string, global: boolean): Set<number> {
-  const reached = new Set(from)
-  for (const at of reached) {
-    const word = words[at]
-    // Or none at all.
-    if (at > 0 && word === null) reached.add(at + 1)
-    if (at === 0 || typeof word !== 'string' || !/^[-+]./.test(word)) continue
-    // Positions that are added are visited too: a set is walked in the order of insertion.
-    for (const length of optionLengths(program, word, global)) {
-      if (at + length <= words.length) reached.add(at + length)
-    }
-  }
-  return reached
 }
 
 interface Place {

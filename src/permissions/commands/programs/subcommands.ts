@@ -62,36 +62,46 @@ const GLOBALS: ReadonlyMap<string, Globals> = new Map<string, Globals>([
   ...entriesFor('hg svn turbo', ANY),
 ])
 
+/** `null` is a word that only the running line knows. */
 type Words = readonly (string | null)[]
 
 /**
  * How many words the option at this place takes with it: one, two, or either when it is not known. Only options before the
- * subcommand are known; `null` is a word that only the running line knows.
+ * subcommand are known.
  */
-export function optionLengths(program: string, word: string, isGlobal: boolean): readonly number[] {
+function optionLengths(program: string, word: string, isGlobal: boolean): readonly number[] {
   if (word === '--' || /^--?[\w-]+=/.test(word)) return [1]
   const globals = isGlobal ? GLOBALS.get(program) : undefined
   if (globals?.values.test(word) === true) return [2]
   return globals?.flags.test(word) === true ? [1] : [1, 2]
 }
 
+/** These positions, and those behind options that may be skipped from them. */
+export function pastOptions(
+  from: Iterable<number>,
+  words: Words,
+  program: string,
+  global: boolean,
+): Set<number> {
+  const reached = new Set(from)
+  for (const at of reached) {
+    const word = words[at]
+    // Or none at all.
+    if (at > 0 && word === null) reached.add(at + 1)
+    if (at === 0 || typeof word !== 'string' || !/^[-+]/.test(word)) continue
+    // Positions that are added are visited too: a set is walked in the order of insertion.
+    for (const length of optionLengths(program, word, global)) {
+      if (at + length <= words.length) reached.add(at + length)
+    }
+  }
+  return reached
+}
+
 /** Where the subcommand may begin, for words with the program first. Empty: the program has none. */
 export function subcommandStarts(program: string, words: Words): number[] {
   if (!GLOBALS.has(program)) return []
-  const starts = new Set<number>()
-  const seen = new Set<number>()
-  const open = [1]
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const word = words[at]
-    if (word === undefined || seen.has(at)) continue
-    seen.add(at)
-    if (word === null || !/^[-+]/.test(word)) starts.add(at)
-    if (word === null || /^[-+]/.test(word)) {
-      const lengths = word === null || word.startsWith('+') ? [1] : optionLengths(program, word, true)
-      open.push(...lengths.map(length => at + length))
-    }
-  }
-  return [...starts].sort((a, b) => a - b)
+  const starts = [...pastOptions([1], words, program, true)].filter(at => !/^[-+]/.test(words[at] ?? ''))
+  return starts.filter(at => at < words.length).sort((a, b) => a - b)
 }
 
 /** The words without options that only say how something is shown. */
