@@ -5,7 +5,7 @@ import type { JudgeRequest } from '../core/decision.ts'
 import type { Permit } from '../core/permit.ts'
 import { absolutePath, isInside, realPathOf } from '../core/real-path.ts'
 import { repositoryAbove } from '../git/repository.ts'
-import { type CommandRules, resolvePlan, toCommandPermit } from './command-permit.ts'
+import { gitSubcommands, literalExports, resolvePlan } from './command-permit.ts'
 import type { FoundCommand } from './commands/types.ts'
 import type { DecideContext } from './decide.ts'
 import { isGitContent } from './git/history.ts'
@@ -13,7 +13,7 @@ import type { ScopeContext } from './hard-limits.ts'
 import { type ExecuteItem, fileItem, type Item, isFile, toAccess, UNCHECKED_FILES } from './items.ts'
 import { judgeUrls } from './network/web-network.ts'
 import { isGuarded, isOnlyGit } from './paths/guarded-files.ts'
-import { type HidingContext, hiddenFiles } from './paths/hidden-files.ts'
+import { hiddenFiles } from './paths/hidden-files.ts'
 import { isOwnState } from './paths/paths.ts'
 import { protectedFromGit, protectedReason } from './paths/protected-paths.ts'
 import { defaultVerdict } from './rules/defaults.ts'
@@ -86,7 +86,15 @@ export function createPermit(
     })
     const { timeoutMs } = request.run.authority.commands
     return {
-      ...toCommandPermit(analysis, cwd, plan, { deniesChange, hidden, network, contained, unasked }),
+      cwd,
+      plan,
+      hidden,
+      git: { subcommands: gitSubcommands(analysis) },
+      exports: literalExports(analysis),
+      ...(contained ? { contained } : {}),
+      ...(unasked ? { unasked } : {}),
+      ...(deniesChange === undefined ? {} : { deniesChange }),
+      ...(network === undefined ? {} : { network }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     }
   }
@@ -109,9 +117,7 @@ function gitFolders(
 }
 
 /** For files that only turn up while a command runs. */
-function fileRules(
-  context: DecideContext,
-): Pick<CommandRules, 'deniesChange'> & Pick<HidingContext, 'deniesReading' | 'deniedRoots'> {
+function fileRules(context: DecideContext) {
   const { request } = context
   const ofFiles = context.rules.filter(rule => rule.decision === 'deny' && rule.definition.path !== undefined)
   const deniesReading = (path: string): boolean => {

@@ -1,13 +1,6 @@
 import { statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import type {
-  CommandPermit,
-  CommandPlan,
-  CommandStage,
-  CommandStep,
-  HiddenFiles,
-  JudgeHost,
-} from '../core/command.ts'
+import type { CommandPlan, CommandStage, CommandStep } from '../core/command.ts'
 import { realPathOf } from '../core/real-path.ts'
 import type { Arg } from './commands/args.ts'
 import { splitGit } from './commands/programs/git.ts'
@@ -17,41 +10,10 @@ import { expandGlob } from './rules/globs.ts'
 /** Matches of one pattern; more are asked about (items.ts), so that a line never gets this far with more. */
 const MOST_MATCHES = 10_000
 
-/** What the tool needs to run a line that was judged. */
-export function toCommandPermit(
-  analysis: CommandAnalysis,
-  cwd: string,
-  plan: CommandPlan | null,
-  { deniesChange, hidden, network, contained, unasked }: CommandRules,
-): CommandPermit {
-  return {
-    cwd,
-    plan,
-    hidden,
-    ...(contained ? { contained } : {}),
-    ...(unasked ? { unasked } : {}),
-    ...(deniesChange === undefined ? {} : { deniesChange }),
-    ...(network === undefined ? {} : { network }),
-    git: { subcommands: gitSubcommands(analysis) },
-    exports: literalExports(analysis),
-  }
-}
-
 /** Of `export A=b c`, the `A=b`: values that the words of the line say themselves. */
-function literalExports({ commands }: CommandAnalysis): string[] {
+export function literalExports({ commands }: CommandAnalysis): string[] {
   const exports = commands.filter(({ program }) => program === 'export')
   return exports.flatMap(({ argv }) => argv.flatMap(({ text }) => (text?.includes('=') ? [text] : [])))
-}
-
-/** What rules say about things that only turn up while the command runs. */
-export interface CommandRules {
-  /** Undefined when no rule forbids changing anything. */
-  readonly deniesChange: CommandPermit['deniesChange']
-  readonly hidden: HiddenFiles
-  /** Undefined when the line has no network. */
-  readonly network: JudgeHost | undefined
-  readonly contained: boolean
-  readonly unasked: boolean
 }
 
 /**
@@ -142,7 +104,7 @@ function escapeGlob(path: string): string {
 }
 
 /** The real subcommand: a branch or file may be called `config`. One that is only known when the line runs is none. */
-function gitSubcommands({ commands }: CommandAnalysis): string[] {
+export function gitSubcommands({ commands }: CommandAnalysis): string[] {
   return commands.flatMap(found => {
     if (found.program !== 'git' || found.level === 'safe') return []
     const subcommand = gitSubcommand(found)

@@ -9,7 +9,7 @@ import { GIT_PUSH, type Item, NO_SANDBOX, UNREAD_LINE } from './items.ts'
 import type { NetworkSetting } from './network/command-network.ts'
 import { patternsFor } from './network/named-hosts.ts'
 import { findSecretStop } from './network/secret-stops.ts'
-import { defaultVerdict, type Fallback, type Verdict } from './rules/defaults.ts'
+import { defaultVerdict, type Fallback, STRICTNESS, type Verdict } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
 
 /** What one call is decided by. */
@@ -37,8 +37,6 @@ export interface Judged {
   /** The verdict on each item, in the order of the items. */
   readonly verdicts: readonly Verdict[]
 }
-
-const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 2 }
 
 /**
  * Pure. Hard limits first; then every item of the call gets a verdict of its own (rules: deny > ask > allow, whatever
@@ -153,11 +151,7 @@ function confirmation(mode: Mode): Verdict {
 }
 
 function pickStrictest(rules: readonly Rule[]): Rule | undefined {
-  let best: Rule | undefined
-  for (const rule of rules) {
-    if (best === undefined || STRICTNESS[rule.decision] > STRICTNESS[best.decision]) best = rule
-  }
-  return best
+  return rules.toSorted((a, b) => STRICTNESS[b.decision] - STRICTNESS[a.decision])[0]
 }
 
 /** An ask of a file that may not loosen anything must not take the place of a refusal. */
@@ -211,16 +205,10 @@ function toDecision(
 
 /** The strictest verdict decides; among equals, the one that says most. */
 function pickVerdict(items: readonly Item[], verdicts: readonly Verdict[]): Verdict {
-  let best: Verdict | undefined
-  let bestWeight = -1
-  verdicts.forEach((verdict, index) => {
-    const item = items[index]
-    const weight = STRICTNESS[verdict.outcome] * 10 + howTelling(verdict, item) - (item?.derived ? 1 : 0)
-    if (weight > bestWeight) {
-      best = verdict
-      bestWeight = weight
-    }
-  })
+  const weigh = (verdict: Verdict, item: Item | undefined): number =>
+    STRICTNESS[verdict.outcome] * 10 + howTelling(verdict, item) - (item?.derived ? 1 : 0)
+  const weighed = verdicts.map((verdict, index) => ({ verdict, weight: weigh(verdict, items[index]) }))
+  const best = weighed.sort((a, b) => b.weight - a.weight)[0]?.verdict
   if (best === undefined) throw new Error('A call without items cannot be judged.')
   return best
 }

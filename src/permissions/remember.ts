@@ -13,30 +13,12 @@ export interface RememberOptions {
 }
 
 /** What was decided, by whom. */
-export function answerToDecision(judgement: Judgement, answer: GivenAnswer): Decision {
-  switch (answer.kind) {
-    case 'once':
-    case 'session':
-    case 'permanent':
-      return {
-        ...judgement.decision,
-        outcome: 'allow',
-        by: 'user',
-        reason: `Approved by ${answer.user}.`,
-        user: answer.user,
-      }
-    case 'deny':
-    case 'deny-permanently': {
-      const words = answer.message === undefined ? '' : `: ${answer.message}`
-      return {
-        ...judgement.decision,
-        outcome: 'deny',
-        by: 'user',
-        reason: `Denied by ${answer.user}${words}.`,
-        user: answer.user,
-      }
-    }
-  }
+export function answerToDecision({ decision }: Judgement, answer: GivenAnswer): Decision {
+  const { user } = answer
+  if (answer.kind !== 'deny' && answer.kind !== 'deny-permanently')
+    return { ...decision, outcome: 'allow', by: 'user', reason: `Approved by ${user}.`, user }
+  const words = answer.message === undefined ? '' : `: ${answer.message}`
+  return { ...decision, outcome: 'deny', by: 'user', reason: `Denied by ${user}${words}.`, user }
 }
 
 /** An answer for a run outlives the process when the run has a name, but no longer than a day. */

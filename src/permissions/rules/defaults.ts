@@ -35,6 +35,8 @@ export interface Verdict {
   readonly unasked?: boolean
 }
 
+export const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 2 }
+
 /** `default` of the permissions section: what happens where a mode would ask. */
 export type Fallback = 'ask' | 'deny'
 

@@ -1,5 +1,5 @@
-import type { Outcome } from '../../core/decision.ts'
 import { closest } from '../../core/suggest.ts'
+import { STRICTNESS } from './defaults.ts'
 import {
   type Conditions,
   isForEveryTool,
@@ -17,7 +17,6 @@ export interface LintFinding {
   readonly message: string
 }
 
-const STRICTNESS: Readonly<Record<Outcome, number>> = { allow: 0, ask: 1, deny: 2 }
 const CONDITIONS = ['tool', 'path', 'host', 'method', 'command', 'effects', 'agents', 'modes'] as const
 
 /** Rules that cannot do what they seem to: hidden by a stricter one, said twice, over, or about nothing that exists. */
@@ -31,8 +30,8 @@ export function lintRules(rules: readonly Rule[], toolNames: readonly string[], 
 /** Names that no tool answers to now. The rule holds for a tool that comes later. */
 export function findUnknownTools(rule: Rule, toolNames: readonly string[]): LintFinding[] {
   if (isForEveryTool(rule.definition)) return []
-  return (toList(rule.definition.tool) ?? [])
-    .map(String)
+  return [rule.definition.tool ?? []]
+    .flat()
     .filter(name => name !== '*' && !Object.hasOwn(KINDS_OF_TOOL, name))
     .filter(name =>
       isToolPattern(name, rule.decision === 'allow')
@@ -52,17 +51,14 @@ export function findUnknownTools(rule: Rule, toolNames: readonly string[]): Lint
 
 function ownFindings(rule: Rule, toolNames: readonly string[], now: number): LintFinding[] {
   const { expires, host } = rule.definition
-  const findings: LintFinding[] = []
-  if (expires !== undefined && expires <= now) findings.push(finding(rule, 'expired', 'it has expired.'))
-  findings.push(...findUnknownTools(rule, toolNames))
-  for (const pattern of host ?? []) {
-    if (/[/\s]/.test(pattern)) {
-      findings.push(
-        finding(rule, 'never-matches', `'${pattern}' is an address, not a host: write only the name.`),
-      )
-    }
-  }
-  return findings
+  const addresses = (host ?? []).filter(pattern => /[/\s]/.test(pattern))
+  return [
+    ...(expires !== undefined && expires <= now ? [finding(rule, 'expired', 'it has expired.')] : []),
+    ...findUnknownTools(rule, toolNames),
+    ...addresses.map(address =>
+      finding(rule, 'never-matches', `'${address}' is an address, not a host: write only the name.`),
+    ),
+  ]
 }
 
 function compare(rule: Rule, other: Rule, otherIsFirst: boolean): LintFinding[] {
@@ -89,24 +85,19 @@ function coversAll(outer: Rule['definition'], inner: Rule['definition']): boolea
 function coversOne(name: (typeof CONDITIONS)[number], outer: Conditions, inner: Conditions): boolean {
   const wide = outer[name]
   const narrow = inner[name]
-  if (wide === undefined) {
-    // A rule without a path or command is about calls of the tool as a whole: it does cover narrower ones.
-    return true
-  }
+  // A rule without a path or command is about calls of the tool as a whole: it does cover narrower ones.
+  if (wide === undefined) return true
   if (narrow === undefined) return false
   if (name === 'command')
     return JSON.stringify(wide) === JSON.stringify(narrow) || isPrefixPattern(wide, narrow)
-  const all = (toList(wide) ?? []).map(String)
-  return (toList(narrow) ?? []).every(
-    value => all.includes(String(value)) || (name === 'path' && all.includes('**')),
-  )
+  const all = [wide].flat().map(String)
+  return [narrow]
+    .flat()
+    .every(value => all.includes(String(value)) || (name === 'path' && all.includes('**')))
 }
 
 /** `["git", "**"]` covers every pattern that begins with `git`. */
-function isPrefixPattern(
-  wide: Conditions['command' | 'tool'],
-  narrow: Conditions['command' | 'tool'],
-): boolean {
+function isPrefixPattern(wide: unknown, narrow: unknown): boolean {
   if (!Array.isArray(wide) || !Array.isArray(narrow) || wide.at(-1) !== '**') return false
   const fixed = wide.slice(0, -1)
   return fixed.every((token, index) => JSON.stringify(token) === JSON.stringify(narrow[index]))
@@ -120,9 +111,4 @@ function finding(rule: Rule, kind: LintFinding['kind'], message: string): LintFi
     kind,
     message: `Rule '${rule.id}': ${message}`,
   }
-}
-
-function toList(value: unknown): readonly unknown[] | undefined {
-  if (value === undefined) return undefined
-  return Array.isArray(value) ? value : [value]
 }
