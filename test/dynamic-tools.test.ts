@@ -222,10 +222,10 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
       await call('run_dynamic_tool', { tool_name: 'x', parameters: {} }),
     ]
     expect(refused.map(({ error }) => [error?.code, error?.hint])).toEqual([
-      ['invalid_input', 'Change the code so that none of these findings is left.'],
+      ['invalid_input', 'Change the code so that no critical finding is left.'],
       ['invalid_input', expect.stringContaining('Choose a name such as count_words')],
       ['conflict', 'Choose another name, or delete that tool first.'],
-      ['invalid_input', null],
+      ['invalid_input', expect.stringContaining('Choose a name such as city_name')],
       ['invalid_input', 'Pass confirm: true.'],
       ['not_found', 'Look up the id or the name with list_dynamic_tools.'],
       ['not_found', 'Look up the id or the name with list_dynamic_tools.'],
@@ -240,6 +240,10 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     expect((await runtime.call({ tool: 'string_reverse', input: {} })).error).toMatchObject({
       ...{ code: 'unknown_tool', message: "The tool 'string_reverse' is held back." },
       hint: "dynamic: 'string_reverse': The tool is quarantined: it looks odd",
+    })
+    const input = { tool_name: 'string_reverse', parameters: {} }
+    expect((await runtime.call({ tool: 'run_dynamic_tool', input })).error).toMatchObject({
+      ...{ code: 'forbidden', hint: expect.stringContaining('A person can let it run again') },
     })
   })
 
@@ -307,7 +311,9 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     const { tool } = stored
     const safety: typeof tool.safety = { ...tool.safety, blockedOperations: ['eval-usage'] }
     const blocked = { ...stored, tool: { ...tool, safety } }
-    expect(quickCheck(blocked, blocked, { texts: ja })).toBe('安全性チェック失敗: 文字列からのコード実行')
+    expect(quickCheck(blocked, blocked, { texts: ja })?.text).toBe(
+      '安全性チェック失敗: 文字列からのコード実行',
+    )
     expect(quickCheck(stored, { ...stored, hash: 'other' }, { texts: ja })).toBe(
       '安全性チェック失敗: コードが作成時から変更または削除されています',
     )

@@ -149,7 +149,9 @@ function checkParameters(parameters: readonly ToolParameterDefinition[], parts: 
   for (const parameter of parameters) {
     const { name, type, minimum, maximum } = parameter
     if (!/^[A-Za-z_$][\w$-]{0,63}$/.test(name) || name === '__proto__')
-      throw refusal(parts, errors.invalidParameter(name, 'A-Z a-z 0-9 _ $ -'))
+      throw refusal(parts, errors.invalidParameter(name, errors.parameterName), {
+        remedy: 'parameterName',
+      })
     if (type !== 'number' && (minimum !== undefined || maximum !== undefined))
       throw refusal(parts, errors.invalidParameter(name, 'minimum, maximum'))
     if (minimum !== undefined && maximum !== undefined && minimum > maximum)

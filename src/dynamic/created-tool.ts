@@ -107,7 +107,7 @@ async function runRecorded(
 ) {
   const { tool } = stored
   const problem = quickCheck(stored, parts.store.current(tool.id), parts)
-  if (problem !== undefined) throw refusal(parts, problem, { code: 'forbidden', remedy: 'unsafe' })
+  if (problem !== undefined) throw refusal(parts, problem.text, { code: 'forbidden', ...problem })
   const at = parts.now().toISOString()
   const about = { toolId: tool.id, toolName: tool.name, call: context.callId, run: context.runId }
   try {

@@ -99,7 +99,9 @@ export function createLifeCycle(parts: DynamicParts): LifeCycle {
     async verify(nameOrId, context) {
       const { tool, scope } = find(nameOrId)
       if (tool.quarantined !== undefined)
-        throw refusal(parts, texts.errors.quarantined(tool.quarantined), { code: 'forbidden' })
+        throw refusal(parts, texts.errors.quarantined(tool.quarantined), {
+          ...{ code: 'forbidden', remedy: 'quarantined' },
+        })
       const result = await verified(tool, context)
       await store.save(result.tool, { scope, replaces: tool.id })
       return result

@@ -87,11 +87,12 @@ export function quickCheck(
   { tool, hash }: StoredTool,
   stored: StoredTool | undefined,
   { texts }: Pick<DynamicParts, 'texts'>,
-): string | undefined {
+): { text: string; remedy: 'unsafe' | 'quarantined' } | undefined {
   const { errors } = texts
-  if (stored === undefined) return errors.unsafe(errors.changed)
-  if (stored.tool.quarantined !== undefined) return errors.quarantined(stored.tool.quarantined)
-  if (stored.hash !== hash) return errors.unsafe(errors.changed)
+  const held = stored?.tool.quarantined
+  if (held !== undefined) return { text: errors.quarantined(held), remedy: 'quarantined' }
+  const unsafe = (why: string) => ({ text: errors.unsafe(why), remedy: 'unsafe' as const })
+  if (stored?.hash !== hash) return unsafe(errors.changed)
   const [blocked] = tool.safety.blockedOperations
-  return blocked === undefined ? undefined : errors.unsafe(texts.safety[blocked].issue)
+  return blocked === undefined ? undefined : unsafe(texts.safety[blocked].issue)
 }

@@ -55,9 +55,11 @@ type Remedy =
   | 'duplicate'
   | 'tooMany'
   | 'critical'
+  | 'parameterName'
   | 'notFound'
   | 'missing'
   | 'unsafe'
+  | 'quarantined'
   | 'timeout'
   | 'run'
   | 'confirm'
@@ -74,6 +76,7 @@ interface Errors {
   readonly noExecute: string
   readonly descriptionRequired: string
   readonly invalidParameter: (name: string, why: string) => string
+  readonly parameterName: string
   readonly noTarget: string
   readonly notFound: (target: string) => string
   readonly missing: (names: string) => string
