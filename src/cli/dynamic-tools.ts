@@ -63,7 +63,7 @@ function missingName(verb: string): never {
 async function codeContext({ signal }: CommandContext, runtime: Runtime): Promise<CodeContext> {
   const run = await runtime.openRun()
   const { workspace, cwd } = runtime
-  return { callId: `verify_${randomUUID()}`, runId: run.id, run, cwd, workspace, signal }
+  return { callId: `verify_${randomUUID()}`, caller: 'cli', run, cwd, workspace, signal }
 }
 
 function consentOf(context: CommandContext): (wishes: string) => Promise<boolean> {

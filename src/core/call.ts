@@ -359,7 +359,7 @@ function toContext(
 ): ToolContext {
   const context: ProcessContext = {
     callId: call.id,
-    runId: call.run.id,
+    caller: call.caller,
     run: call.run,
     cwd: call.cwd,
     workspace: runtime.workspace,

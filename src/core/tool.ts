@@ -64,7 +64,7 @@ export interface AccessContext {
 
 export interface ToolContext {
   readonly callId: string
-  readonly runId: string
+  readonly caller: string
   /** State for later calls of the same run. */
   readonly run: Run
   readonly cwd: string

@@ -109,7 +109,7 @@ async function runRecorded(
   const problem = quickCheck(stored, parts.store.current(tool.id), parts)
   if (problem !== undefined) throw refusal(parts, problem.text, { code: 'forbidden', ...problem })
   const at = parts.now().toISOString()
-  const about = { toolId: tool.id, toolName: tool.name, call: context.callId, run: context.runId }
+  const about = { toolId: tool.id, toolName: tool.name, call: context.callId, run: context.run.id }
   try {
     const result = await runCode(stored, values, context, parts, timeoutMs)
     parts.store.recordRun(tool.id, { at, ok: true, ms: result.ms })

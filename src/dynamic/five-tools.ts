@@ -103,7 +103,7 @@ function createTool(parts: DynamicParts): AnyTool {
       // The parser is loaded with the first tool that is made.
       const { buildTool } = await import('./create.ts')
       const createdBy = context.run.authority.agent ?? 'user'
-      const built = await buildTool({ ...toNewTool(input), createdBy, createdIn: context.runId }, parts)
+      const built = await buildTool({ ...toNewTool(input), createdBy, createdIn: context.run.id }, parts)
       return await saveCreated(built, context, parts)
     },
   })
@@ -355,7 +355,7 @@ function reflectionTool(parts: DynamicParts): AnyTool {
           task,
           lastResult,
           ...(failed_attempts === undefined ? {} : { failedAttempts: failed_attempts }),
-          history: await parts.history(context.runId),
+          history: await parts.history(context.run.id),
           tools: parts.store.list().map(({ tool }) => tool),
           threshold: parts.settings.failures,
         },

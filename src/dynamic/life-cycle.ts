@@ -12,7 +12,7 @@ import { type Metrics, metricsOf, type StoredTool } from './store.ts'
 import type { Verification } from './verify.ts'
 
 /** What running code needs of a call. Without `call`, a person tries the code: no call waits for its questions. */
-export type CodeContext = Pick<ToolContext, 'callId' | 'runId' | 'run' | 'cwd' | 'workspace' | 'signal'> &
+export type CodeContext = Pick<ToolContext, 'callId' | 'caller' | 'run' | 'cwd' | 'workspace' | 'signal'> &
   Partial<Pick<ToolContext, 'call'>>
 
 /** Asks the person about what code that nobody has approved yet may reach. */

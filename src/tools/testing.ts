@@ -90,7 +90,7 @@ async function callTool(
   try {
     const output = await tool.run(parsed, {
       callId: 'call',
-      runId: 'run',
+      caller: 'test',
       run,
       cwd: root,
       workspace: root,

@@ -160,7 +160,7 @@ test('no link is shown as the output of a command', async () => {
   write('.ssh/id_rsa', 'TOPSECRET')
   write('.ssh/output', 'TOPSECRET')
   write('work/.kogu/background/second/meta.json', '{"id":"second","title":"x","ports":[],"ended":{"at":1}}')
-  link('.ssh/id_rsa', 'work/.kogu/output/call_1.output')
+  link('.ssh/id_rsa', 'work/.kogu/output/call_1~1.output')
   link('.ssh/output', 'work/.kogu/background/second/output')
   const runtime = await open()
   for (const id of ['call_1', 'second']) {

@@ -348,7 +348,7 @@ describe('a tool that a model made', () => {
     if (dynamic === undefined) throw new Error('no dynamic tools')
     const run = await runtime.openRun()
     const { signal } = new AbortController()
-    const context = { callId: 'c', runId: run.id, run, cwd, workspace, signal }
+    const context = { callId: 'c', caller: 'test', run, cwd, workspace, signal }
     const text = JSON.stringify({ ...JSON.parse(dynamic.export('sender')), name: 'taken', examples })
     const said: string[] = []
     const no = async (wishes: string) => said.push(wishes) === 0

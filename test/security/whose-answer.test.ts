@@ -246,3 +246,44 @@ test('a pipeline does not begin behind a gate for somebody who may not open it',
     expect(allowed.status).toBe(202)
   }
 })
+
+describe('what a command printed beyond what was shown', () => {
+  const read = (id: string) => ({ tool: 'command_output', input: { id, from: 99_999, count: 1 } })
+
+  test('is read by the token that made the call, and by no other that knows its id', async () => {
+    const [owner, other] = [app.token('run'), app.token('read', 'run')]
+    const long = { tool: 'run_command', input: { command: 'seq 1 100000' } }
+    for (const run of [undefined, 'named']) {
+      const made = (await (await post(owner, '/api/calls', { ...long, run })).json()) as { call: string }
+      const ask = async (token: string, wanted = run) =>
+        (await post(token, '/api/calls', { ...read(made.call), run: wanted })).status
+      expect([await ask(owner), await ask(other), await ask(other, 'named')]).toEqual([200, 404, 404])
+    }
+  })
+
+  test('is read by the agent whose call it was, and by no other agent', async () => {
+    const call = (tool: string, input: string) =>
+      `[[answer]]\n[[answer.call]]\ntool = "${tool}"\ninput = ${input}\n`
+    const long = call('run_command', '{ command = "seq 1 100000" }')
+    const end = '[[answer]]\ntext = "{{last.text}}"\n'
+    const play = async (script: string): Promise<string> => {
+      app.machine.write('plays.toml', script)
+      const model = `rehearsal:${join(app.machine.workspace, 'plays.toml')}`
+      const { id: run } = await started(post(app.token('run'), '/api/runs', { task: 'Play.', model }))
+      const { database } = await app.services()
+      const ended = async () => expect((await findRun(database, run))?.status).toBe('completed')
+      await vi.waitFor(ended, { timeout: 30_000 })
+      return JSON.stringify((await app.send(`GET /api/runs/${run}`)).json)
+    }
+    const first = await play(`${long}${end}`)
+    const [, id = ''] = /command_output with id \\+"(call_[\w.-]+)/.exec(first) ?? []
+    expect(id).toMatch(/\.1\.1$/)
+    const other = await play(`${call('command_output', `{ id = "${id}" }`)}${end}`)
+    expect(other).toContain('another run made the call')
+    // Its own id follows from that of its run, which nobody knows before.
+    const { runtime } = app.machine
+    const run = id.slice('call_'.length, -'.1.1'.length)
+    const own = await runtime.call({ ...read(id), run, caller: 'agent' })
+    expect(own.text).toContain('99999')
+  })
+})

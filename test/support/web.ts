@@ -118,7 +118,7 @@ export function toolCaller(tool: AnyTool, rules: Omit<RuleDefinition, 'origin'>[
     }
     return tool.run(input, {
       callId: 'call',
-      runId: 'run',
+      caller: 'test',
       run: request.run,
       cwd: test.root,
       workspace: test.root,

@@ -3,7 +3,7 @@ import { ToolError } from '../../core/errors.ts'
 import { summarizeDiff } from '../../core/unified-diff.ts'
 import type { Runtime } from '../../runtime.ts'
 import { type Api, answer, body, json, route, z } from '../api.ts'
-import { type DoorContext, refuseBound } from '../door.ts'
+import { callerName, type DoorContext, refuseBound } from '../door.ts'
 import { HttpProblem } from '../problem.ts'
 
 type LifeCycle = NonNullable<Runtime['dynamic']>
@@ -174,7 +174,7 @@ function editRoutes(api: Api, runtime: Runtime): void {
     async context => {
       const life = requireLife(runtime)
       const { name } = context.req.valid('param')
-      const code = await codeContext(runtime, context.req.raw.signal)
+      const code = await codeContext(runtime, context)
       const done = await life.verify(name, code)
       return answer(context, { ...done, tool: await toDetail(runtime, life.find(done.tool.id)) })
     },
@@ -206,7 +206,7 @@ function editRoutes(api: Api, runtime: Runtime): void {
       const made = await life.edit(
         context.req.valid('param').name,
         wanted,
-        await codeContext(runtime, context.req.raw.signal),
+        await codeContext(runtime, context),
         // Who may approve calls sees beside the code what it may reach.
         async () => true,
       )
@@ -245,10 +245,11 @@ function requireLooked(
   throw new HttpProblem(409, 'stale', `The tool '${name}' has changed since it was reviewed.`)
 }
 
-async function codeContext(runtime: Runtime, signal: AbortSignal): Promise<CodeContext> {
+async function codeContext(runtime: Runtime, context: DoorContext): Promise<CodeContext> {
   const run = await runtime.openRun()
   const { workspace, cwd } = runtime
-  return { callId: `verify_${randomUUID()}`, runId: run.id, run, cwd, workspace, signal }
+  const { signal } = context.req.raw
+  return { callId: `verify_${randomUUID()}`, caller: callerName(context), run, cwd, workspace, signal }
 }
 
 function toSummary(life: LifeCycle, { tool, scope }: Stored): z.infer<typeof summary> {

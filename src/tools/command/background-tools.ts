@@ -1,14 +1,14 @@
-import { existsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { ToolError } from '../../core/errors.ts'
 import type { Permit } from '../../core/permit.ts'
-import { type AnyTool, defineTool, type ToolOutput } from '../../core/tool.ts'
+import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '../../core/tool.ts'
 import type { BackgroundState } from '../../sandbox/background/background.ts'
 import { type FoundLines, readOutputLines, searchOutput } from '../../sandbox/processes/output-reader.ts'
 import { toAddress } from './background-ports.ts'
 import { explainReadOnly } from './background-write.ts'
+import { findKeptOutput } from './kept-output.ts'
 import type { CommandParts } from './parts.ts'
 
 const id = () =>
@@ -56,9 +56,9 @@ function outputTool(parts: CommandParts): AnyTool {
       waiting_for_input: { type: 'boolean' },
     },
     access: () => [],
-    async run({ id: handle, from, count, search, context, wait_ms }, { signal, permit }) {
+    async run({ id: handle, from, count, search, context, wait_ms }, { signal, permit, caller, run }) {
       const state = isCall(handle) ? undefined : await follow(parts, handle, wait_ms, signal)
-      const files = outputFiles(parts, handle)
+      const files = outputFiles(parts, handle, { caller, run })
       const matches = search === undefined ? undefined : await matcher(search)
       const found = await Promise.all(
         files.map(path =>
@@ -151,16 +151,20 @@ function listTool(parts: CommandParts): AnyTool {
 }
 
 function isCall(handle: string): boolean {
-  return /^call_[\w-]+$/.test(handle)
+  return /^call_[\w.-]+$/.test(handle)
 }
 
-function outputFiles(parts: CommandParts, handle: string): string[] {
+function outputFiles(
+  parts: CommandParts,
+  handle: string,
+  asker: Pick<ToolContext, 'caller' | 'run'>,
+): string[] {
   if (!isCall(handle)) return parts.background().outputFiles(handle)
-  const path = join(parts.places.output, `${handle}.output`)
-  if (!existsSync(path)) {
+  const path = findKeptOutput(parts.places.output, handle, asker)
+  if (path === undefined) {
     throw new ToolError(
       'not_found',
-      `No more output is stored for ${handle}: the result already had all of it.`,
+      `No more output is stored for ${handle}: the result already had all of it, or another run made the call.`,
     )
   }
   return [path]

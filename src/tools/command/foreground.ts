@@ -14,6 +14,7 @@ import { portsInReach } from './background-ports.ts'
 import { cachesFor } from './caches.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
+import { keptOutputName } from './kept-output.ts'
 import { openFolders } from './open-folders.ts'
 import type { CommandParts } from './parts.ts'
 import {
@@ -73,7 +74,7 @@ export async function runForeground(
   if (context.heldLayer !== undefined) return resumeForeground(parts, request, context, context.heldLayer)
   const { plan, contained = false } = commandOf(context)
   const { preview } = request
-  const use = { runId: context.runId, preview, readsOnly: plan !== null, contained }
+  const use = { runId: context.run.id, preview, readsOnly: plan !== null, contained }
   const temporary = await openTemporary(parts, use)
   try {
     return await runIn(temporary, parts, request, context)
@@ -309,7 +310,7 @@ function createKeepers(
   const stdout = createOutputKeeper(limit)
   const stderr = createOutputKeeper(limit)
   // The only one with a file: it holds all that the other two do.
-  const spillPath = join(places.output, `${context.callId}.output`)
+  const spillPath = join(places.output, keptOutputName(context.callId, context))
   const output = createOutputKeeper({ ...limit, spillPath })
   // One each: a character that one stream has only begun must not swallow the beginning of the other's.
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }

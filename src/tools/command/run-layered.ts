@@ -305,7 +305,7 @@ async function commit(
     else discard()
     return { effects: [], displaced: [] }
   }
-  const record = parts.undo().begin({ id: context.callId, run: context.runId, tool, ...how })
+  const record = parts.undo().begin({ id: context.callId, run: context.run.id, tool, ...how })
   const effects: Effect[] = []
   try {
     const target = recordChanges(record, context.permit, changes, effects)
