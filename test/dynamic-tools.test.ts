@@ -314,7 +314,7 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     expect(quickCheck(blocked, blocked, { texts: ja })?.text).toBe(
       '安全性チェック失敗: 文字列からのコード実行',
     )
-    expect(quickCheck(stored, { ...stored, hash: 'other' }, { texts: ja })).toBe(
+    expect(quickCheck(stored, { ...stored, hash: 'other' }, { texts: ja })?.text).toBe(
       '安全性チェック失敗: コードが作成時から変更または削除されています',
     )
   })
