@@ -60,6 +60,8 @@ export function partOf({ within = [] }: Question): string[] {
 }
 
 function subjectOf(input: Readonly<Record<string, unknown>>): string {
-  const subject = [input.command, input.path, input.url].find(value => typeof value === 'string')
+  // At the gate of a text, such as a difference, the person reads the text.
+  const shown = typeof input.step === 'string' ? input.text : undefined
+  const subject = [shown, input.command, input.path, input.url].find(value => typeof value === 'string')
   return typeof subject === 'string' ? subject : JSON.stringify(input)
 }

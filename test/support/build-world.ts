@@ -123,6 +123,7 @@ export function createBuildBox(
 ): BuildBox {
   const box = createSandboxed()
   box.env.DATABASE_URL = database
+  box.env.USER = 'kim'
   box.configure(
     `${config}[defaults]\nmodel = "local/tea"\n[providers.local]\nkind = "openai-compatible"\nbase_url = "${vendor}/v1"\n[providers.local.models.tea]\nprice = { input = 1.0, output = 2.0 }\n`,
   )
@@ -175,4 +176,39 @@ export function writeFiles(folder: string, files: BuildCase['files']): void {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
+}
+
+/** The same wrong price, written so that it does not matter whether an interrupted call took effect. */
+export const KILLED: BuildCase = {
+  ...CASES.failing,
+  coder: [read('prices.txt'), write('prices.txt', 'tea 210\n')],
+  fixer: [read('prices.txt'), write('prices.txt', 'tea 120\n')],
+}
+
+/** Kills the program with SIGKILL so long after a line of standard error; its exit code where that line never came. */
+export function killAt(
+  box: BuildBox,
+  args: readonly string[],
+  line: string,
+  afterMs = 0,
+): Promise<number | null> {
+  return new Promise(resolve => {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: box.workspace,
+      env: box.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let said = ''
+    child.stderr.on('data', chunk => {
+      said += chunk
+      if (said.includes(line)) setTimeout(() => child.kill('SIGKILL'), afterMs)
+    })
+    child.on('close', code => resolve(code))
+  })
+}
+
+/** The id of the one build that was begun here. */
+export function buildIn(box: BuildBox): string {
+  const [run] = box.json(['pipeline', 'list']).runs
+  return run?.id ?? ''
 }

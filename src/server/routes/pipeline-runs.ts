@@ -50,6 +50,15 @@ const pipelineRun = z
     is_working: z.boolean(),
     /** Why the last try to go on came to nothing. */
     problem: z.string().nullable(),
+    /** Of `kogu build`: its branch, and when it has ended what became of it. */
+    build: z
+      .looseObject({
+        branch: z.string(),
+        base: z.string(),
+        settled: z.enum(['accepted', 'discarded']).optional(),
+        report: z.looseObject({ commit: z.string().nullable() }).optional(),
+      })
+      .nullable(),
     /** Of the file that it runs: another one cannot be gone on with. */
     hash: z.string(),
   })
@@ -251,6 +260,7 @@ function show(
     steps: run.progress.steps as z.infer<typeof pipelineRun>['steps'],
     is_working: isWorking,
     problem: pipelines.problemOf(run.id),
+    build: run.build ?? null,
     hash: run.sha256,
   }
 }
