@@ -1,7 +1,6 @@
 import { GIT_READ } from '../core/access.ts'
 import type { Authority, GitLevel } from '../core/authority.ts'
 import type { JudgeRequest } from '../core/decision.ts'
-import { gitSubcommand } from './command-permit.ts'
 import { namesProgram } from './commands/embedded-commands.ts'
 import type { CommandAnalysis, FoundCommand } from './commands/types.ts'
 import type { HardStop } from './hard-limits.ts'
@@ -82,7 +81,7 @@ function gitStop(found: readonly FoundCommand[], level: GitLevel): HardStop | un
     if (!isGit(command.program)) continue
     if (level === 'disabled') return GIT_DISABLED
     if (command.level === 'safe') continue
-    const reason = `Git write action '${gitSubcommand(command)}' requires ReadWrite permission. Current: ${LEVEL_NAMES[level]}`
+    const reason = `Git write action '${command.subcommand ?? command.program}' requires ReadWrite permission. Current: ${LEVEL_NAMES[level]}`
     return { id: 'git-level', reason }
   }
   return undefined

@@ -2,9 +2,7 @@ import { statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { CommandPlan, CommandStage, CommandStep } from '../core/command.ts'
 import { realPathOf } from '../core/real-path.ts'
-import type { Arg } from './commands/args.ts'
-import { splitGit } from './commands/programs/git.ts'
-import type { CommandAnalysis, FoundCommand, PlanStep, PlanWord, SafePlan, Word } from './commands/types.ts'
+import type { CommandAnalysis, PlanStep, PlanWord, SafePlan } from './commands/types.ts'
 import { expandGlob } from './rules/globs.ts'
 
 /** Matches of one pattern; more are asked about (items.ts), so that a line never gets this far with more. */
@@ -103,22 +101,9 @@ function escapeGlob(path: string): string {
   return path.replaceAll(/[\\*?[\]]/g, '\\$&')
 }
 
-/** The real subcommand: a branch or file may be called `config`. One that is only known when the line runs is none. */
+/** Those that do more than read: a branch or file may be called `config`. */
 export function gitSubcommands({ commands }: CommandAnalysis): string[] {
-  return commands.flatMap(found => {
-    if (found.program !== 'git' || found.level === 'safe') return []
-    const subcommand = gitSubcommand(found)
-    return subcommand === UNKNOWN ? [] : [subcommand]
-  })
-}
-
-/** `?` when there is none, or it is not known yet. */
-export function gitSubcommand({ argv }: FoundCommand): string {
-  return splitGit(argv.slice(1).map(toGitArg)).subcommand ?? UNKNOWN
-}
-
-const UNKNOWN = '?'
-
-function toGitArg({ text, raw }: Word): Arg {
-  return { raw, text, glob: null, worst: [text ?? UNKNOWN] }
+  return commands.flatMap(({ level, subcommand }) =>
+    level === 'safe' || subcommand === undefined ? [] : [subcommand],
+  )
 }

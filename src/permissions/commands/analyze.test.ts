@@ -119,6 +119,15 @@ describe('reasons and commands', () => {
     expect(analyze('git stash list').plan).not.toBeNull()
   })
 
+  test.each([
+    ['git -C . commit -m x', 'commit'],
+    ['git "$X"', undefined],
+    ['G=git; $G push', undefined],
+    ['git --version', undefined],
+  ])('the subcommand of git is said where the words are certain: %s', (line, expected) => {
+    expect(analyze(line).commands.find(({ argv }) => argv.length > 1)?.subcommand).toBe(expected)
+  })
+
   test('all settings of git ask because of secrets, however they are asked for; one that is none does not', () => {
     for (const line of [
       'git config --list',

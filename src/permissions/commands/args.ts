@@ -39,22 +39,14 @@ export function toWord(arg: Arg): Word {
   return word
 }
 
-function toPlanWord(arg: Arg): PlanWord | null {
-  if (arg.text !== null) return arg.text
-  // A pattern that begins with `-` is passed as it stands: it was checked as an option, so it stays one.
-  if (arg.glob?.literal.startsWith('-')) return arg.glob.literal
-  if (arg.glob === null) return null
-  return { glob: arg.glob.pattern, literal: arg.glob.literal }
-}
-
+/** Null when one of them is only known when the line runs. */
 export function toPlanWords(args: Arg[]): PlanWord[] | null {
-  const words: PlanWord[] = []
-  for (const arg of args) {
-    const word = toPlanWord(arg)
-    if (word === null) return null
-    words.push(word)
-  }
-  return words
+  if (args.some(isUnresolved)) return null
+  return args.map(({ text, glob }) => {
+    // A pattern that begins with `-` is passed as it stands: it was checked as an option, so it stays one.
+    if (text !== null || glob === null || glob.literal.startsWith('-')) return text ?? glob?.literal ?? ''
+    return { glob: glob.pattern, literal: glob.literal }
+  })
 }
 
 /** The program's own name: `/usr/bin/rm` is `rm`, `./rm` stays what it is. */

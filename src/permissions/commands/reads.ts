@@ -6,15 +6,11 @@ import { type Call, raise } from './call.ts'
 import { goesUpAgain, specialFile } from './destructive-paths.ts'
 import type { GitCall } from './programs/git.ts'
 import { revisionReads } from './programs/git-content.ts'
-import type { ReaderVerdict, ReadItem } from './programs/special.ts'
+import type { ReadItem, Reading } from './programs/special.ts'
 import { absolutePaths, addAccess, addGlob, globsIn, type Report, type Scope } from './state.ts'
 import type { RepositoryAccess, TreeAccess } from './types.ts'
 
-export function recordReads(
-  call: Call,
-  verdict: Extract<ReaderVerdict, { ok: true }>,
-  directories: Arg[],
-): void {
+export function recordReads(call: Call, verdict: Reading, directories: Arg[]): void {
   const scope = inDirectories(call.scope, directories)
   if (verdict.reads.length > 0 || verdict.cwd !== 'no') raise(call, 'safe', '', ['reads-files'])
   for (const item of verdict.reads) recordItem(call, item, scope)

@@ -18,7 +18,7 @@ import { readGit, splitGit } from './programs/git.ts'
 import { startsProgram } from './programs/git-scripts.ts'
 import { judgeReader } from './programs/judge-reader.ts'
 import { READERS } from './programs/readers.ts'
-import type { ReaderVerdict } from './programs/special.ts'
+import type { Reading } from './programs/special.ts'
 import { recordGitReads, recordReads } from './reads.ts'
 import { absolutePaths, countStep, deeper, noteUnread, type Report, type Scope } from './state.ts'
 import type { FoundCommand, PlanWord } from './types.ts'
@@ -118,15 +118,10 @@ function judgeInteractive(call: Call): boolean {
   return true
 }
 
-function readPlan(
-  call: Call,
-  verdict: Extract<ReaderVerdict, { ok: true }>,
-  directories: Arg[] = [],
-): PlanWord[] | null {
+function readPlan(call: Call, verdict: Reading, directories: Arg[] = []): PlanWord[] | null {
   recordReads(call, verdict, directories)
   if (call.found.level !== 'safe') return null
-  const mapped = verdict.argv ?? [literalArg(call.program), ...call.args]
-  return toPlanWords(mapped)
+  return toPlanWords(verdict.argv ?? [literalArg(call.program), ...call.args])
 }
 
 function judgeWrapped(call: Call, wrapped: Wrapped): void {
@@ -174,6 +169,9 @@ function innerArgs(wrapped: Wrapped): Arg[] {
 
 function judgeGit(call: Call): PlanWord[] | null {
   const split = splitGit(call.args)
+  const subcommand = call.args.at(-1 - split.rest.length)?.text ?? null
+  const isCertain = call.found.program !== null && split.subcommand !== null
+  if (isCertain && subcommand !== null) call.found.subcommand = subcommand
   if (split.config.length > 0) {
     call.found.embeds = true
     raise(call, 'unknown', 'A setting given to git can make it run other programs.', ['runs-code'])

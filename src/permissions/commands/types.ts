@@ -43,6 +43,8 @@ export interface FoundCommand {
   effects: EffectName[]
   /** One of its options names a further command. */
   embeds?: true
+  /** What git is told to do, in the end: `git -C . push` is a push. Not set when only the running line knows. */
+  subcommand?: string
 }
 
 /** `pattern` is absolute; characters that were quoted are escaped with a backslash; `**` means `*`, as in bash. */

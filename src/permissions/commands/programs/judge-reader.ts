@@ -4,7 +4,7 @@ import { type ParsedFlags, parseFlags } from '../flags.ts'
 import { PAGERS } from '../interactive.ts'
 import { findAction } from './actions.ts'
 import { READERS, type Reader } from './readers.ts'
-import { type ReaderVerdict, type ReadItem, readFind } from './special.ts'
+import { type ReaderVerdict, type ReadItem, type Reading, readFind } from './special.ts'
 
 const as = (program: string) => (): ReaderVerdict => {
   return { ok: true, reads: [], cwd: 'no', argv: [literalArg(program)] }
@@ -47,10 +47,7 @@ function operandProblem(reader: Reader, parsed: ParsedFlags): string | null {
   return operands.length <= max ? null : 'it has more operands than a read-only call'
 }
 
-function readsOf(
-  reader: Reader,
-  parsed: ParsedFlags,
-): { reads: ReadItem[]; cwd: 'no' | 'folder' | 'tree-names' | 'tree-content' } {
+function readsOf(reader: Reader, parsed: ParsedFlags): Pick<Reading, 'reads' | 'cwd'> {
   const content = reader.metadata !== true
   const has = (names: string): boolean => names.split(' ').some(name => parsed.flags.has(name))
   const tree =

@@ -12,18 +12,18 @@ export interface ReadItem {
 }
 
 /** What it reads, or why it is not only reading. `cwd`: it reads the current folder. */
-export type ReaderVerdict =
-  | {
-      ok: true
-      reads: ReadItem[]
-      cwd: 'no' | 'folder' | 'tree-names' | 'tree-content'
-      argv?: Arg[]
-      /** Any file of the git repository may be shown, in any version, or only as it is tracked now. */
-      history?: boolean | 'tracked'
-      /** Git may start filters that its repository names; `converters`: programs that turn files into text, too. */
-      programs?: 'filters' | 'converters'
-    }
-  | { ok: false; reason: string }
+export type ReaderVerdict = Reading | { ok: false; reason: string }
+
+export interface Reading {
+  ok: true
+  reads: ReadItem[]
+  cwd: 'no' | 'folder' | 'tree-names' | 'tree-content'
+  argv?: Arg[]
+  /** Any file of the git repository may be shown, in any version, or only as it is tracked now. */
+  history?: boolean | 'tracked'
+  /** Git may start filters that its repository names; `converters`: programs that turn files into text, too. */
+  programs?: 'filters' | 'converters'
+}
 
 const no = (reason: string): ReaderVerdict => ({ ok: false, reason })
 
