@@ -3,7 +3,7 @@ import { isGitContent } from './git/history.ts'
 import { type FileItem, type Item, NO_SANDBOX, SANDBOX_REQUIRED } from './items.ts'
 import { opens } from './network/named-hosts.ts'
 import { foldPath, isOwnState, type PathContext } from './paths/paths.ts'
-import { protectedReason } from './paths/protected-paths.ts'
+import { type Exists, protectedReason } from './paths/protected-paths.ts'
 
 /** A limit that no rule, grant or person can override. */
 export interface HardStop {
@@ -39,8 +39,6 @@ export function findHardStop(
   }
   return undefined
 }
-
-type Exists = (path: string) => boolean
 
 /** What the call writes counts as there: a patch must not make a repository file by file. */
 function existsAfter(items: readonly Item[]): Exists {

@@ -28,6 +28,8 @@ const PROTECTED_FILE = new RegExp(
   ].join('|')})$`,
 )
 
+export type Exists = (path: string) => boolean
+
 /**
  * Why no file tool may change this path, whatever rules and people say; undefined when it may. Looks at the disk only for
  * names that git knows.
@@ -35,7 +37,7 @@ const PROTECTED_FILE = new RegExp(
 export function protectedReason(
   realPath: string,
   context: PathContext,
-  exists: (path: string) => boolean = path => lookAt(path) !== undefined,
+  exists: Exists = path => lookAt(path) !== undefined,
 ): string | undefined {
   return nameReason(realPath, context) ?? shapeReason(realPath, context, exists)
 }
@@ -44,11 +46,7 @@ export function protectedReason(
  * The same for a file that a question named and that nothing but git changed: files that other tools than git and Kogu
  * run come with a project.
  */
-export function protectedFromGit(
-  realPath: string,
-  context: PathContext,
-  exists: (path: string) => boolean,
-): string | undefined {
+export function protectedFromGit(realPath: string, context: PathContext, exists: Exists): string | undefined {
   const { parts } = ownPart(realPath, context)
   const isOwn = parts.some(part => OWN_FOLDER.test(part)) || parts.at(-1) === 'kogu.toml'
   const reason = isOwn || isSystemPath(realPath) ? nameReason(realPath, context) : undefined
@@ -72,11 +70,7 @@ function nameReason(realPath: string, context: PathContext): string | undefined 
   return `'${folder}' ${folder === '.kogu' ? "holds Kogu's own state" : 'can make tools run code'}`
 }
 
-function shapeReason(
-  realPath: string,
-  context: PathContext,
-  exists: (path: string) => boolean,
-): string | undefined {
+function shapeReason(realPath: string, context: PathContext, exists: Exists): string | undefined {
   const { root, own } = ownPart(realPath, context)
   const [repository] = gitParts(own, path => exists(`${root}/${path}`), foldName)
   return repository === undefined
@@ -85,10 +79,7 @@ function shapeReason(
 }
 
 /** A workspace may itself lie below a folder of such a name; only what is inside it counts. */
-function ownPart(
-  realPath: string,
-  { workspace }: PathContext,
-): { root: string; own: string; parts: string[] } {
+function ownPart(realPath: string, { workspace }: PathContext) {
   const root = isInside(realPath, workspace) && workspace !== '/' ? workspace : ''
   const own = realPath.slice(root.length + 1)
   return { root, own, parts: foldPath(`/${own}`).split('/') }

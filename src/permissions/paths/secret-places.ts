@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { namesIn } from '../../core/names-in.ts'
 import { isInside } from '../../core/real-path.ts'
+import { compileText } from '../../core/wildcard.ts'
 
 /**
  * Fixed places of keys, credentials and private records. One table, two uses: reading them asks (paths.ts), and no command
@@ -99,12 +100,10 @@ export function shortenHome(path: string, home: string): string {
 }
 
 function expand(path: string): string[] {
-  const at = path.indexOf('*')
-  if (at === -1) return [path]
-  const folder = path.slice(0, path.lastIndexOf('/', at))
-  const [start = '', end = ''] = path.slice(folder.length + 1).split('*')
+  if (!path.includes('*')) return [path]
+  const folder = dirname(path)
   return namesIn(folder)
-    .filter(name => name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end))
+    .filter(compileText(basename(path)))
     .map(name => join(folder, name))
 }
 

@@ -47,6 +47,7 @@ export type Fallback = 'ask' | 'deny'
  */
 export function defaultVerdict(item: Item, request: JudgeRequest, fallback: Fallback): Verdict {
   const { mode } = request.run.authority
+  const ask = (reason: string): Verdict => unsettled(mode, fallback, reason)
   switch (item.kind) {
     case 'file_read':
       return readVerdict(item, mode, fallback)
@@ -56,36 +57,24 @@ export function defaultVerdict(item: Item, request: JudgeRequest, fallback: Fall
     case 'execute':
       return commandVerdict(item, mode, fallback)
     case 'network':
-      if (item.derived) return builtin('allow', 'part-of-command', 'Decided by the command as a whole.')
+      if (item.derived) return allowed('part-of-command', 'Decided by the command as a whole.')
       if (request.risk === 'low' && (item.method === 'GET' || item.method === 'HEAD')) {
-        return builtin('allow', 'public-web', 'Reading public web pages is allowed.')
+        return allowed('public-web', 'Reading public web pages is allowed.')
       }
-      return unsettled(mode, fallback, `${item.method} ${item.url} sends data to another machine.`)
+      return ask(`${item.method} ${item.url} sends data to another machine.`)
     case 'custom':
       // Only a tool of our own is believed that looking is all it does.
       if (item.name === GIT_READ && request.tool.isPartOfKogu === true) {
-        return builtin('allow', 'git-read', 'Looking at a repository is allowed.')
+        return allowed('git-read', 'Looking at a repository is allowed.')
       }
       if (item.name === ISOLATED_CODE && request.tool.isIsolated === true)
-        return builtin(
-          'allow',
-          'isolated-code',
-          'It runs in an isolate; what it wants from outside is judged apart.',
-        )
-      return unsettled(
-        mode,
-        fallback,
-        asSentence(`${CUSTOM_WORDS[item.name] ?? item.name} needs an approval: ${item.details}`),
-      )
+        return allowed('isolated-code', 'It runs in an isolate; what it wants from outside is judged apart.')
+      return ask(asSentence(`${CUSTOM_WORDS[item.name] ?? item.name} needs an approval: ${item.details}`))
     case 'tool':
       if (request.access.length > 0 || request.risk === 'low') {
-        return builtin('allow', 'tool', 'Decided by what the call touches.')
+        return allowed('tool', 'Decided by what the call touches.')
       }
-      return unsettled(
-        mode,
-        fallback,
-        `'${request.tool.name}' has side effects that are not known in advance.`,
-      )
+      return ask(`'${request.tool.name}' has side effects that are not known in advance.`)
   }
 }
 
@@ -122,7 +111,7 @@ function readVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
   if (item.facts.sensitivity >= SENSITIVE_TO_READ) {
     return sensitive(mode, fallback, `Reading '${item.path}' needs an approval: ${item.facts.why}.`)
   }
-  return builtin('allow', 'read', 'Reading files that are not sensitive is allowed.')
+  return allowed('read', 'Reading files that are not sensitive is allowed.')
 }
 
 function writeVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
@@ -131,21 +120,17 @@ function writeVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
   if (item.facts.sensitivity >= SENSITIVE_TO_WRITE) {
     return sensitive(mode, fallback, `${verb} '${item.path}' needs an approval: ${item.facts.why}.`)
   }
-  if (item.derived) return builtin('allow', 'part-of-command', 'Decided by the command as a whole.')
+  if (item.derived) return allowed('part-of-command', 'Decided by the command as a whole.')
   if (mode === 'accept-edits' && item.kind === 'file_write') {
-    return {
-      outcome: 'allow',
-      by: 'mode',
-      ref: ref('mode-accept-edits', 'mode accept-edits'),
-      reason: 'The mode accepts edits inside the workspace.',
-    }
+    const reason = 'The mode accepts edits inside the workspace.'
+    return { outcome: 'allow', by: 'mode', ref: ref('mode-accept-edits', 'mode accept-edits'), reason }
   }
   return unsettled(mode, fallback, `${verb} '${item.path}' needs an approval.`)
 }
 
 function commandVerdict(item: Item & { kind: 'execute' }, mode: Mode, fallback: Fallback): Verdict {
   const { analysis } = item
-  if (analysis.level === 'safe') return builtin('allow', 'safe-command', 'The command only reads.')
+  if (analysis.level === 'safe') return allowed('safe-command', 'The command only reads.')
   const why = analysis.reasons[0]?.text ?? 'Kogu does not know what this command does.'
   return unsettled(mode, fallback, `Running this command needs an approval: ${why}`)
 }
@@ -153,19 +138,12 @@ function commandVerdict(item: Item & { kind: 'execute' }, mode: Mode, fallback: 
 function unsettled(mode: Mode, fallback: Fallback, reason: string): Verdict {
   if (mode === 'read-only') return modeDenies(`${reason} The mode is read-only, so it is refused.`)
   if (mode === 'auto') {
-    return {
-      ...modeDenies(`${reason} In the mode auto nobody is asked, and no rule allows it.`, 'auto'),
-      unasked: true,
-    }
+    const refused = modeDenies(`${reason} In the mode auto nobody is asked, and no rule allows it.`, 'auto')
+    return { ...refused, unasked: true }
   }
   if (fallback === 'deny') {
-    return {
-      outcome: 'deny',
-      by: 'rule',
-      ref: ref('default', 'permissions.default = "deny"'),
-      reason,
-      unasked: true,
-    }
+    const byDefault = ref('default', 'permissions.default = "deny"')
+    return { outcome: 'deny', by: 'rule', ref: byDefault, reason, unasked: true }
   }
   return { outcome: 'ask', by: 'mode', ref: ref(`mode-${mode}`, `mode ${mode}`), reason }
 }
@@ -181,8 +159,8 @@ function modeDenies(reason: string, mode: Mode = 'read-only'): Verdict {
   return { outcome: 'deny', by: 'mode', ref: ref(`mode-${mode}`, `mode ${mode}`), reason }
 }
 
-function builtin(outcome: Outcome, id: string, reason: string): Verdict {
-  return { outcome, by: 'rule', ref: ref(id, reason), reason }
+function allowed(id: string, reason: string): Verdict {
+  return { outcome: 'allow', by: 'rule', ref: ref(id, reason), reason }
 }
 
 function ref(id: string, text: string): DecisionRef {
