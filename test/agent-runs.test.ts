@@ -21,8 +21,10 @@ import { sayToRun, sayToSubAgent } from '../src/store/tables/run-messages.ts'
 import { requeueRun } from '../src/store/tables/run-queue.ts'
 import { insertUsage } from '../src/store/tables/usage.ts'
 import { findRun, requestRun } from '../src/store/tables/workflow-runs.ts'
+import type { WebClientOptions } from '../src/tools/web/web-client.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
+import { respond, startRawServer, testInternet } from './support/web.ts'
 
 // Agents' runs over the real runtime and database, in this process: what steers them, ends them, and holds for them.
 
@@ -42,8 +44,12 @@ const closeAll = async (): Promise<void> => {
 afterEach(closeAll)
 afterAll(() => server.close())
 
-async function open(script: string, config = ''): Promise<(spec?: Partial<RunSpec>) => Promise<RunRecord>> {
-  box = await openTestRuntime(config, laterApprover)
+async function open(
+  script: string,
+  config = '',
+  web: WebClientOptions = {},
+): Promise<(spec?: Partial<RunSpec>) => Promise<RunRecord>> {
+  box = await openTestRuntime(config, laterApprover, web)
   const { runtime, loaded, environment, workspace } = box
   box.write('play.toml', script)
   database = await openDatabase({ folder: box.home, cache: box.home, url: server.url })
@@ -252,6 +258,46 @@ describe('a run', () => {
       ['run_command', expect.any(String), null],
       ['run_command', 'approved', 'kim'],
     ])
+  })
+
+  test('D-6: waits when the code of a dynamic tool asks for a host, and the code goes on after the answer', async () => {
+    const requests: string[] = []
+    const server = await startRawServer(socket => {
+      requests.push('GET')
+      respond(socket, '{"tea":120}', { 'content-type': 'application/json' })
+    })
+    const code =
+      'async function execute({ url }) { try { return await (await fetch(url)).json() } catch (e) { return e.message } }'
+    const create = await open(
+      [
+        call(
+          'create_tool',
+          `{ name = "fetch_json", description = "d", code = ${JSON.stringify(code)}, parameters = { url = { type = "string", description = "u", required = true } } }`,
+        ),
+        call(
+          'run_dynamic_tool',
+          '{ tool_name = "fetch_json", parameters = { url = "http://api.test/data" } }',
+        ),
+        '[[answer]]\ntext = "{{last.text}}"\n',
+      ].join(''),
+      'language = "en"\n',
+      { network: testInternet(server.port) },
+    )
+    let record = await runs.work(await create(), { approver: laterApprover })
+    const asked: unknown[] = []
+    while (record.stopReason === 'awaiting_approval' && asked.length < 5) {
+      const [question] = await box.runtime.listQuestions()
+      asked.push([question?.tool.name, question?.within?.map(({ tool }) => tool)])
+      await box.runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+      record = await runs.work(await runs.take(record.id), { approver: laterApprover })
+    }
+    await server.close()
+    expect(asked).toEqual([
+      ['create_tool', undefined],
+      ['web_fetch', ['run_dynamic_tool']],
+    ])
+    expect(record).toMatchObject({ status: 'completed', output: expect.stringContaining('"tea": 120') })
+    expect(requests).toEqual(['GET'])
   })
 
   test('is told of AGENTS.md and skills, labelled with their trust, and they cannot close their frame', async () => {

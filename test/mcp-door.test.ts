@@ -191,6 +191,31 @@ describe.each(ERAS)('a client of the %s era', era => {
     expect(existsSync(join(box.workspace, 'b.txt'))).toBe(false)
   })
 
+  test('is asked about one check inside of self_eval after another, and repeats none', async () => {
+    box.configure('[[permissions.rules]]\ndecision = "ask"\ncommand = ["make", "**"]\n')
+    box.write('Makefile', 'build:\n\t@echo x >> log.txt\nlint:\n\t@echo y >> log.txt\n')
+    const asked: string[] = []
+    const answer = (message: string) => {
+      asked.push(message)
+      return { action: 'accept' as const, content: { decision: 'once' } }
+    }
+    const evaluate = { checks: ['build', 'lint'] }
+    const { call } = await connect({ era, answer })
+    expect((await call('self_eval', evaluate)).text).toMatch(/^build: passed.*\nlint: passed/)
+    expect(asked).toEqual([expect.stringContaining('make build'), expect.stringContaining('make lint')])
+    expect(asked[0]).toContain('It is a part of self_eval.')
+    expect(box.read('log.txt')).toBe('x\ny\n')
+    // A client that cannot ask repeats the call.
+    const other = await connect({ era })
+    for (const _ of evaluate.checks) {
+      const { text } = await other.call('self_eval', evaluate)
+      const [, id = ''] = /kogu approvals approve (q-[0-9a-f]+)/.exec(text) ?? []
+      expect(box.run(['approvals', 'approve', id]).code, text).toBe(0)
+    }
+    expect((await other.call('self_eval', evaluate)).text).toMatch(/^build: passed.*\nlint: passed/)
+    expect(box.read('log.txt')).toBe('x\ny\nx\ny\n')
+  })
+
   test('that cannot ask is told how to get an answer, and repeats the call', async () => {
     const { call } = await connect({ era })
     const refused = await call('write_file', write)

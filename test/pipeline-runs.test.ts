@@ -99,6 +99,31 @@ test('web_search → analysis by a model → write_file: the write waits in the 
   expect(await parts.runtime.listQuestions()).toEqual([])
 })
 
+test('a step whose tool makes calls waits for their questions, and a server goes on with it', async () => {
+  const rule = '[[permissions.rules]]\ndecision = "ask"\ncommand = ["make", "**"]\n'
+  const parts = await open(laterApprover, rule)
+  parts.box.write('Makefile', 'build:\n\t@echo x >> log.txt\nlint:\n\t@echo y >> log.txt\n')
+  const after = '[[step]]\nid = "say"\ntool = "read_file"\nargs = { path = "log.txt" }\n'
+  parts.box.write(
+    '.kogu/pipelines/check.toml',
+    `name = "check"\n[[step]]\nid = "check"\ntool = "self_eval"\n${after}`,
+  )
+  await trustPipeline({ ...parts, services: async () => parts }, 'check')
+  const run = await createPipelineRun(parts, 'check', {})
+  serve(parts).begin(run)
+  for (const command of ['make build', 'make lint']) {
+    const question = await vi.waitFor(async () => {
+      const [found] = await parts.runtime.listQuestions()
+      expect([statusOf(parts, run.id), found?.input]).toMatchObject(['waiting', { command }])
+      return found
+    }, 20_000)
+    expect(question).toMatchObject({ within: [{ tool: 'self_eval' }], runPath: [run.id] })
+    await parts.runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+  }
+  await vi.waitFor(() => expect(statusOf(parts, run.id)).toBe('completed'), 20_000)
+  expect(parts.read('log.txt')).toBe('x\ny\n')
+})
+
 test('the same by a rehearsal: nobody is asked but the person', async () => {
   const parts = await open(laterApprover)
   await writeTemplate(parts.box.workspace, 'market', 'market-research')

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { RunEvent } from '../src/agents/events.ts'
@@ -157,6 +157,30 @@ describe('sub-agents', () => {
     // Nothing was asked, made or run a second time.
     expect(await runtime.listQuestions()).toEqual([])
     expect(await runtime.listChanges({ run: record.id })).toHaveLength(1)
+  })
+
+  test('a question about a call inside of a call of a child lets all of them wait and go on, and nothing is done twice', async () => {
+    const check =
+      '[[agents.checker.answer]]\n[[agents.checker.answer.call]]\ntool = "self_eval"\ninput = {}\n'
+    const said = '[[agents.checker.answer]]\ntext = "{{last.text}}"\n'
+    const { start, resume, runtime, workspace } = await open(
+      `${DELEGATE('answer', 'checker')}${check}${said}`,
+      { config: '[[permissions.rules]]\ndecision = "ask"\ncommand = ["make", "**"]\n' },
+    )
+    box?.write('Makefile', 'build:\n\t@echo x >> log.txt\nlint:\n\t@echo y >> log.txt\n')
+    let played = await start()
+    for (const command of ['make build', 'make lint']) {
+      expect(played.record).toMatchObject({ status: 'pending', stopReason: 'awaiting_approval' })
+      const [question, ...more] = await runtime.listQuestions()
+      expect(more).toEqual([])
+      expect(question).toMatchObject({ input: { command }, within: [{ tool: 'self_eval' }] })
+      expect(question?.runPath).toEqual([played.record.id, question?.runId])
+      await runtime.answerQuestion(question?.id ?? '', { kind: 'once', user: 'kim' })
+      played = await resume(played.record.id)
+    }
+    expect(played.record).toMatchObject({ status: 'completed', calls: 3 })
+    expect(played.record.output).toMatch(/It said: build: passed.*\nlint: passed/)
+    expect(readFileSync(join(workspace, 'log.txt'), 'utf8')).toBe('x\ny\n')
   })
 
   test('a child can do nothing that its parent cannot do', async () => {

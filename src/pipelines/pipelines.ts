@@ -240,8 +240,10 @@ async function answerByName(
   const waiting = steps.length === 0 ? [] : await runtime.listQuestions()
   for (const step of steps) {
     const [question, ...more] = waiting.filter(
-      ({ runPath, runId, callId, answer }) =>
-        runPath[0] === run && answer === null && callId.startsWith(callIdOf(runId, step, '')),
+      ({ runPath, callId, answer }) =>
+        runPath[0] === run &&
+        answer === null &&
+        runPath.some(each => callId.startsWith(callIdOf(each, step, ''))),
     )
     if (question === undefined)
       throw new ToolError('conflict', `No step '${step}' of this run waits for an answer.`, {

@@ -120,7 +120,8 @@ function toAgent(
     duration_ms: each.durationMs,
     started_at: each.startedAt?.toISOString() ?? null,
     completed_at: each.completedAt?.toISOString() ?? null,
-    waiting: open.filter(({ runId }) => runId === core).length,
+    // Code inside of a call of the agent has a run of its own.
+    waiting: open.filter(({ runPath }) => runPath.findLast(id => !id.startsWith('inside_')) === core).length,
     stopping: each.isStopped && each.completedAt === null,
     prompt: each.parent === null ? (run.spec.system ?? null) : each.system,
     tools,
