@@ -289,7 +289,8 @@ async function recover({ places, calls, undo }: Parts): Promise<string[]> {
   const sentences = setForeignAside(places, calls.workspace)
   for (const id of findAbandonedRuns(places.temporary)) endRun(places, id)
   sweepJournals(places.journals, calls.clock.now())
-  for (const folder of [places.audit, places.locks, places.waiting, places.temporary]) sweepLocks(folder)
+  const { audit, locks, waiting, journals, temporary } = places
+  for (const folder of [audit, locks, waiting, journals, temporary]) sweepLocks(folder)
   if (existsSync(places.overlays)) {
     const { recoverOverlays } = await import('./sandbox/layer/overlay-commit.ts')
     const waiting = async (): Promise<Set<string>> => {

@@ -22,12 +22,12 @@ async function open(config = ''): Promise<TestRuntime> {
 }
 
 /** Answers the one question that waits, and goes on with its call in a runtime of its own, as another process does. */
-async function goOn(box: TestRuntime, kind: 'once' | 'deny' = 'once'): Promise<CallResult> {
+async function goOn(box: TestRuntime, kind: 'once' | 'deny' = 'once', which?: string): Promise<CallResult> {
   const other = await reopenTestRuntime(box, laterApprover)
   opened.push(other)
   const [question, ...more] = await other.runtime.listQuestions()
-  expect(more).toEqual([])
-  const id = question?.id ?? ''
+  if (which === undefined) expect(more).toEqual([])
+  const id = which ?? question?.id ?? ''
   await other.runtime.answerQuestion(id, kind === 'once' ? once : { kind, user: 'kim', message: 'not now' })
   return other.runtime.continueCall(id)
 }
@@ -89,8 +89,8 @@ describe.skipIf(noSandbox !== '')(`self_eval${noSandbox}`, () => {
 })
 
 describe('code of a dynamic tool', () => {
-  const create = async (box: TestRuntime, name: string, code: string) => {
-    const input = { name, description: 'd', code, tools: ['write_file', 'read_file'] }
+  const create = async (box: TestRuntime, name: string, code: string, tools = ['write_file']) => {
+    const input = { name, description: 'd', code, tools }
     const other = await reopenTestRuntime(box, { ask: async () => once })
     opened.push(other)
     const made = await other.runtime.call({ tool: 'create_tool', input })
@@ -122,6 +122,40 @@ describe('code of a dynamic tool', () => {
       data: { value: [expect.stringContaining('Created a.txt'), expect.stringContaining('not now')] },
     })
     expect(await box.runtime.listChanges()).toHaveLength(1)
+  })
+
+  test('waits for calls of code inside of it, and for several at once', async () => {
+    const box = await open('language = "en"\n')
+    const both = `async function execute() {
+      const write = path => kogu.callTool('write_file', { path, content: path }).then(r => r.text)
+      return await Promise.all(['a.txt', 'b.txt'].map(write))
+    }`
+    await create(box, 'writer', both)
+    const outer = `async function execute() {
+      const first = await kogu.callTool('write_file', { path: 'first.txt', content: '1' })
+      const inner = await kogu.callTool('run_dynamic_tool', { tool_name: 'writer', parameters: {} })
+      return [first.text, ...inner.data.value]
+    }`
+    await create(box, 'both', outer, ['write_file', 'run_dynamic_tool'])
+    let result = await box.runtime.call({
+      tool: 'run_dynamic_tool',
+      input: { tool_name: 'both', parameters: {} },
+    })
+    const asked: unknown[] = []
+    for (; result.question !== undefined; result = await goOn(box, 'once', result.question)) {
+      const question = (await box.runtime.listQuestions()).find(({ id }) => id === result.question)
+      asked.push([question?.input.path, question?.within?.length])
+      expect(asked.length).toBeLessThan(5)
+    }
+    expect(result.data).toMatchObject({
+      value: ['first.txt', 'a.txt', 'b.txt'].map(path => expect.stringContaining(`Created ${path}`)),
+    })
+    expect(asked).toEqual([
+      ['first.txt', 1],
+      ['a.txt', 2],
+      ['b.txt', 2],
+    ])
+    expect(await box.runtime.listChanges()).toHaveLength(3)
   })
 
   test('that goes another way after the answer is ended, and repeats nothing', async () => {

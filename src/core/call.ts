@@ -33,7 +33,7 @@ import type { Entry, Registry } from './registry.ts'
 import { requireEnabled } from './require-enabled.ts'
 import { type Reviewer, reviewCall } from './review.ts'
 import { nextNumber, type Run } from './run.ts'
-import { countCall, type Refusal, refuseEnded, timeLeft } from './run-limits.ts'
+import { applyRefusal, countCall, refuseEnded, timeLeft } from './run-limits.ts'
 import type { QuestionStore, StoredQuestion } from './stored-question.ts'
 import type { Label, ProcessContext, Risk, ToolContext, ToolOutput, UndoLimits } from './tool.ts'
 
@@ -159,7 +159,8 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
   }
   // A continued call was counted when it was made.
   const refusal = isNew ? countCall(call.run, runtime.clock) : undefined
-  const failure = refusal === undefined ? await attempt(runtime, call, progress) : refuse(progress, refusal)
+  const failure =
+    refusal === undefined ? await attempt(runtime, call, progress) : applyRefusal(progress, refusal)
   const result = keepLabel(runtime, call, toResult(runtime, call, progress, failure))
   // It has not ended.
   if (failure instanceof Pending && failure.asker === call.id) return result
@@ -175,17 +176,12 @@ export async function callTool(runtime: CallRuntime, call: Call): Promise<CallRe
   await call.afterRun?.(result)
   // A call that was cut off may be made again by its run. What is left of others is swept away.
   const mayGoOn = failure instanceof Pending || failure?.code === 'cancelled'
-  if (!mayGoOn) await progress.inner?.end().catch(() => undefined)
+  if (!mayGoOn) await progress.inner?.end(result).catch(() => undefined)
   return result
 }
 
 /** What would be decided, without running anything, recording anything or asking anybody. */
 export const explainCall = (runtime: CallRuntime, call: Call): Promise<Prepared> => prepare(runtime, call)
-
-function refuse(progress: Progress, { error, decision }: Refusal): ToolError {
-  progress.decision = decision
-  return error
-}
 
 async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Promise<ToolError | undefined> {
   for (;;) {
@@ -199,6 +195,8 @@ async function attempt(runtime: CallRuntime, call: Call, progress: Progress): Pr
         continue
       }
       return toToolError(error)
+    } finally {
+      await progress.inner?.release()
     }
   }
 }
@@ -223,7 +221,7 @@ async function runSteps(runtime: CallRuntime, call: Call, progress: Progress): P
     }
   }
   const ended = refuseEnded(call.run, runtime.clock)
-  if (ended !== undefined) throw refuse(progress, ended)
+  if (ended !== undefined) throw applyRefusal(progress, ended)
   await call.beforeRun?.(prepared)
   let output = await run(runtime, call, prepared, progress, inner)
   inner.requireAll()

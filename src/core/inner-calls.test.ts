@@ -212,6 +212,42 @@ describe('a call that makes calls', () => {
     expect(done).toEqual(['write a'])
   })
 
+  test('goes on once when several want to', async () => {
+    const { call, answer, done } = await open(async say => {
+      await say('write', 'a')
+      const second = await say('risky', 'b')
+      await say('write', 'c')
+      return second
+    })
+    const waits = await call()
+    await answer(waits.question)
+    const both = await Promise.all([call({ isResumed: true }), call({ isResumed: true })])
+    expect(both.map(({ ok, error }) => [ok, error?.code])).toEqual([
+      [true, undefined],
+      [false, 'conflict'],
+    ])
+    // And not after it has ended.
+    expect((await call({ isResumed: true })).error?.code).toBe('conflict')
+    expect(done).toEqual(['write a', 'risky b', 'write c'])
+  })
+
+  test('that was refused meanwhile leaves no question behind', async () => {
+    const { call, parts } = await open(say => say('risky', 'a'))
+    await call()
+    const judged = parts.permissions.judge
+    const refused = async (request: Parameters<typeof judged>[0]) => ({
+      ...(await judged(request)),
+      decision: { ...ALLOW, outcome: 'deny' as const },
+    })
+    const again = await callTool(
+      { ...parts, permissions: { ...parts.permissions, judge: refused } },
+      testCall('outer', { text: 'x' }),
+    )
+    expect(again.error?.code).toBe('denied')
+    expect(await parts.questions.list()).toEqual([])
+    expect(parts.journals.read('call_1')).toBeUndefined()
+  })
+
   test('that only reads leaves nothing on the disk', async () => {
     const { call, parts } = await open(say => say('echo', 'a'))
     const kept: unknown[] = []

@@ -2,7 +2,9 @@ import type { Call, CallResult, CallRuntime, Prepared, Progress } from './call.t
 import type { Decision } from './decision.ts'
 import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
+import type { FileLock } from './lock-file.ts'
 import { Pending } from './obtain-approval.ts'
+import { recordFinished } from './record-call.ts'
 import type { Registry } from './registry.ts'
 import type { Run } from './run.ts'
 import { findSameOuter, type StoredQuestion, withoutValues } from './stored-question.ts'
@@ -27,6 +29,8 @@ export interface CallJournals {
   read(call: string): readonly JournalLine[] | undefined
   append(call: string, lines: readonly JournalLine[]): void
   end(call: string): void
+  /** For whoever works on the call: of several processes that go on with it, one does. Undefined when it is not free. */
+  hold(call: string): Promise<FileLock | undefined>
 }
 
 /** The first line is how the call itself began; of several lines about one inner call, the last counts. */
@@ -63,8 +67,10 @@ export interface InnerCalls {
   make(inner: InnerCall, signal: AbortSignal): Promise<CallResult>
   /** After the tool has run: throws if it has not asked again for all that it had asked for. */
   requireAll(): void
+  /** The call has left its tool, for good or to wait. */
+  release(): Promise<void>
   /** The call has ended. */
-  end(): Promise<void>
+  end(result: CallResult): Promise<void>
 }
 
 export function createInnerCalls(
@@ -81,14 +87,23 @@ export function createInnerCalls(
   let journal = outer.id
   let isWritten = false
   let opening: Promise<Begun | undefined> | undefined
+  let holding: Promise<FileLock | undefined> | undefined
 
   const whole = (): string => digest([tool.name, fingerprint, request.input, outer.cwd])
+  const hold = async (): Promise<void> => {
+    holding ??= journals.hold(journal)
+    if ((await holding) === undefined) throw new ToolError('conflict', GOES_ON)
+  }
   const read = async (): Promise<Begun | undefined> => {
     // A client that cannot continue a call repeats it: then the one that waits goes on.
     const isOwn = journals.read(outer.id) !== undefined
     journal = isOwn ? outer.id : ((await findSameOuter(questions, outer)) ?? outer.id)
+    const mustGoOn = journal !== outer.id || (outer.isResumed === true && outer.within === undefined)
+    if (!isOwn && !mustGoOn) return undefined
+    await hold()
     const [begun, ...known] = journals.read(journal) ?? []
-    if (begun === undefined || !('decision' in begun)) return undefined
+    // Another process was faster, and the call has ended.
+    if (begun === undefined || !('decision' in begun)) throw new ToolError('conflict', GOES_ON)
     isWritten = true
     for (const line of known) if ('id' in line) entries.set(line.id, line)
     if (begun.digest === whole()) return begun
@@ -101,14 +116,13 @@ export function createInnerCalls(
     return opening
   }
   /** `isNeeded`: on the disk, with all that was given before. What only read is not worth that until then. */
-  const note = (line: Entry, isNeeded: boolean): void => {
+  const note = async (line: Entry, isNeeded: boolean): Promise<void> => {
     entries.set(line.id, line)
-    if (isWritten) journals.append(journal, [line])
-    else if (isNeeded) {
-      const begun = { digest: whole(), decision: progress.decision ?? judgement.decision }
-      journals.append(journal, [begun, ...entries.values()])
-      isWritten = true
-    }
+    if (!isWritten && !isNeeded) return
+    await hold()
+    const begun = { digest: whole(), decision: progress.decision ?? judgement.decision }
+    journals.append(journal, isWritten ? [line] : [begun, ...entries.values()])
+    isWritten = true
   }
   const isOpen = (): boolean => [...entries.keys()].some(id => !taken.has(id))
   const questionOf = async (id: string): Promise<StoredQuestion | undefined> => {
@@ -120,9 +134,9 @@ export function createInnerCalls(
     const call: Call = {
       ...{ cwd: outer.cwd, signal, ...rest, id, run: run?.(id) ?? outer.run },
       within: { call: { ...outer, id: journal }, tool: tool.name },
-      async beforeRun(prepared) {
-        await outer.beforeRun?.(prepared, id)
-        if (actsItself(prepared)) note({ id, digest, hasBegun: true }, true)
+      async beforeRun(prepared, deeper) {
+        await outer.beforeRun?.(prepared, deeper ?? id)
+        if (deeper === undefined && actsItself(prepared)) await note({ id, digest, hasBegun: true }, true)
       },
       ...(outer.afterRun === undefined ? {} : { afterRun: outer.afterRun }),
       ...(isKnown ? { isResumed: true } : {}),
@@ -134,7 +148,7 @@ export function createInnerCalls(
     const isOver = result.error?.code === 'stale' || result.error?.code === 'expired'
     if (continues !== undefined && isOver) result = await make(call)
     if (result.question !== undefined) {
-      note({ id, digest }, true)
+      await note({ id, digest }, true)
       const hidden = registry.candidates(inner.tool).flatMap(entry => entry.tool.unrecorded ?? [])
       const part = { call: id, tool: result.tool, input: withoutValues(Object(inner.input), hidden) }
       const reason = `Its call of ${result.tool} asks: ${result.decision.reason}`
@@ -142,7 +156,7 @@ export function createInnerCalls(
     }
     // What was cut off before it had an effect has not happened.
     const isCut = result.error?.code === 'cancelled' && entries.get(id)?.hasBegun !== true
-    if (!isCut) note({ id, digest, result }, false)
+    if (!isCut) await note({ id, digest, result }, false)
     return result
   }
   return {
@@ -170,17 +184,25 @@ export function createInnerCalls(
     requireAll() {
       if (isOpen()) throw new Diverged(tool.name)
     },
-    async end() {
+    async release() {
+      const lock = await holding?.catch(() => undefined)
+      lock?.release()
+    },
+    async end(result) {
+      // Refused before its tool could ask for anything.
+      if (!result.ok && journals.read(outer.id) !== undefined) await open().catch(() => undefined)
       if (!isWritten) return
-      for (const { id, result } of entries.values()) {
-        const stored = result === undefined ? await questionOf(id) : undefined
+      for (const each of entries.values()) {
+        const stored = each.result === undefined ? await questionOf(each.id) : undefined
         if (stored !== undefined) await endQuestion(runtime, stored, 'withdrawn')
       }
+      if (journal !== outer.id) recordFinished(runtime, { ...outer, id: journal }, progress, result)
       journals.end(journal)
     },
   }
 }
 
+const GOES_ON = 'Another process goes on with this call, or has.'
 export const UNKNOWN_EFFECT = 'It may or may not have taken effect, and it was not repeated.'
 
 /**

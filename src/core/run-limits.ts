@@ -1,3 +1,4 @@
+import type { Progress } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Decision } from './decision.ts'
 import { ToolError } from './errors.ts'
@@ -23,6 +24,11 @@ export function countCall(run: Run, clock: Clock): Refusal | undefined {
 export interface Refusal {
   readonly error: ToolError
   readonly decision: Decision
+}
+
+export function applyRefusal(progress: Pick<Progress, 'decision'>, { error, decision }: Refusal): ToolError {
+  progress.decision = decision
+  return error
 }
 
 /** Asked again when a person has answered: meanwhile the run may have been closed, or its time be over. */

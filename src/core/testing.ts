@@ -169,10 +169,16 @@ function memoryQuestions(): QuestionStore {
 
 function memoryJournals(): CallJournals {
   const all = new Map<string, readonly JournalLine[]>()
+  const held = new Set<string>()
   return {
     read: call => all.get(call),
     append: (call, lines) => void all.set(call, [...(all.get(call) ?? []), ...lines]),
     end: call => void all.delete(call),
+    async hold(call) {
+      if (held.has(call)) return undefined
+      held.add(call)
+      return { release: () => void held.delete(call) }
+    },
   }
 }
 

@@ -2,8 +2,11 @@ import { hash } from 'node:crypto'
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CallJournals, JournalLine } from '../core/inner-calls.ts'
+import { waitForLock } from '../core/lock-file.ts'
 import { makeFolders } from '../core/make-folders.ts'
 import type { Seal } from '../core/seal.ts'
+
+const LOCK_MS = 5000
 
 /** Nobody goes on with a call that waited for so long. */
 const SWEPT_AFTER_MS = 90 * 24 * 3_600_000
@@ -26,6 +29,10 @@ export function openJournalsFolder(directory: string, seal: Seal): CallJournals 
       appendFileSync(pathOf(call), text, { mode: 0o600 })
     },
     end: call => rmSync(pathOf(call), { force: true }),
+    async hold(call) {
+      makeFolders(directory)
+      return waitForLock(`${pathOf(call)}.lock`, LOCK_MS)
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../../../test/support/app.ts'
@@ -59,6 +59,30 @@ describe('a call that needs approval', () => {
     const { id, digest } = await ask('k.txt')
     const some = { answer: 'once', digest, keep: ['k.txt'] }
     expect((await app.send(`POST /api/approvals/${id}/answer`, some)).status).toBe(400)
+  })
+
+  test('may be inside of another one, which goes on by its own id, question after question', async () => {
+    const recipe = (name: string): string => `${name}:\n\t@echo ${name} >> made.log\n`
+    writeFileSync(join(app.machine.workspace, 'Makefile'), `${recipe('build')}${recipe('lint')}`)
+    const input = { checks: ['build', 'lint'] }
+    const outer: Asked = await app.send('POST /api/calls', { tool: 'self_eval', input })
+    for (const command of ['make build', 'make lint']) {
+      const { json }: Shown = await app.send(`GET /api/approvals/${outer.json.call}`)
+      const { id, digest } = json
+      expect(json).toMatchObject({
+        input: { command },
+        within: [{ callId: outer.json.call, tool: 'self_eval' }],
+      })
+      const path = `/api/approvals/${id}`
+      expect((await app.send(`POST ${path}/instead`, { values: { command: 'true' }, digest })).status).toBe(
+        409,
+      )
+      expect((await app.send(`POST /api/approvals/${outer.json.call}/continue`, {})).status).toBe(202)
+      await app.send(`POST ${path}/answer`, { answer: 'once', digest })
+      const done = await app.send(`POST /api/approvals/${outer.json.call}/continue`, {})
+      expect(done.status).toBe(command === 'make lint' ? 200 : 202)
+    }
+    expect(readFileSync(join(app.machine.workspace, 'made.log'), 'utf8')).toBe('build\nlint\n')
   })
 
   test('is repeated after a yes when its run has a name', async () => {
