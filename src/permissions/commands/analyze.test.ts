@@ -122,7 +122,7 @@ describe('reasons and commands', () => {
   test.each([
     ['git -C . commit -m x', 'commit'],
     ['git "$X"', undefined],
-    ['G=git; $G push', undefined],
+    ['for G in git; do $G push; done', undefined],
     ['git --version', undefined],
   ])('the subcommand of git is said where the words are certain: %s', (line, expected) => {
     expect(analyze(line).commands.find(({ argv }) => argv.length > 1)?.subcommand).toBe(expected)
