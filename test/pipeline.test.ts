@@ -362,4 +362,8 @@ test('a command of an agent opens no gate, and a name in the file begins no line
   expect([opened.code, opened.stderr]).toEqual([2, expect.stringContaining('inside a Kogu call')])
   pipeline('odd', '[[step]]\nid = "a"\ntool = "x\\nodd is valid"\n')
   expect(machine.run(['pipeline', 'validate', 'odd']).stdout.trimEnd().split('\n')).toHaveLength(1)
+  // Whichever command reads it, a file that is no pipeline ends with the same code.
+  pipeline('none', '[[steps]]\nid = "a"\n')
+  for (const verb of ['validate', 'run', 'trust'])
+    expect(machine.run(['pipeline', verb, 'none']).code).toBe(3)
 })

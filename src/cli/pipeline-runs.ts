@@ -1,3 +1,4 @@
+import { InvalidPipeline } from '../agents/pipelines/pipeline.ts'
 import { toLine } from '../core/visible.ts'
 import {
   createPipelineRun,
@@ -12,7 +13,7 @@ import {
 } from '../pipelines/pipelines.ts'
 import type { PipelineEvent } from '../pipelines/work.ts'
 import { pipelineRunsOf, type SavedPipelineRun } from '../store/pipeline-runs.ts'
-import { type CommandContext, flag, textOption, UsageError } from './command.ts'
+import { type CommandContext, CommandError, flag, textOption, UsageError } from './command.ts'
 import { confirmed } from './confirm.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Output } from './output.ts'
@@ -55,7 +56,11 @@ export function withParts<T>(
 ): Promise<T> {
   return withRuns(context, ({ loaded, database, runtime, runs, approver }) =>
     use({ loaded, database, runtime, runs, approver, environment: context.environment }),
-  )
+  ).catch((error: unknown) => {
+    // As `kogu pipeline validate` ends where the file is wrong.
+    if (error instanceof InvalidPipeline) throw new CommandError(EXIT.config, error.message, error.hint)
+    throw error
+  })
 }
 
 export function names(context: CommandContext, option: string): string[] {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
-import { type Pipeline, toPipeline } from '../agents/pipelines/pipeline.ts'
+import { InvalidPipeline, type Pipeline, toPipeline } from '../agents/pipelines/pipeline.ts'
 import { parseDuration } from '../core/duration.ts'
 import { ToolError } from '../core/errors.ts'
 import { readText } from '../store/saved-text.ts'
@@ -43,7 +43,7 @@ export function pipelinePath(workspace: string, name: string): string {
 export function parsePipeline(text: string, name: string): Pipeline {
   const pipeline = toPipeline(withDurations(parseToml(text, name)))
   if (pipeline.name !== name)
-    throw new ToolError('invalid_input', `The pipeline in ${name}.toml is called '${pipeline.name}'.`)
+    throw new InvalidPipeline(`The pipeline in ${name}.toml is called '${pipeline.name}'.`)
   return pipeline
 }
 
@@ -52,8 +52,7 @@ function parseToml(text: string, name: string): Record<string, unknown> {
     return parse(text, { unsafeKeyBehaviour: 'throw', maxDepth: 32 })
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    throw new ToolError(
-      'invalid_input',
+    throw new InvalidPipeline(
       `${name}.toml:${error.line}:${error.column}: ${error.message.split('\n')[0] ?? ''}`,
     )
   }

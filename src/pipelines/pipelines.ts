@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { toGraph } from '../agents/pipelines/graph.ts'
-import type { Pipeline, Step } from '../agents/pipelines/pipeline.ts'
+import { InvalidPipeline, type Pipeline, type Step } from '../agents/pipelines/pipeline.ts'
 import { type Progress, type StepOutcome, startProgress, whyFailed } from '../agents/pipelines/progress.ts'
 import { type Again, beginAgain } from '../agents/pipelines/run-again.ts'
 import { type PipelineOrder, runPipeline } from '../agents/pipelines/run-pipeline.ts'
@@ -359,7 +359,7 @@ async function requireRunnable(parts: PipelineParts, name: string): Promise<Pipe
   }
   const [file = readPipeline(runtime.workspace, name)] = files
   const problems = await problemsOf(file.pipeline, runtime)
-  if (problems.length > 0) throw new ToolError('invalid_input', problems.join('\n'))
+  if (problems.length > 0) throw new InvalidPipeline(problems.join('\n'))
   return file
 }
 

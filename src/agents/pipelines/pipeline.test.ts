@@ -201,3 +201,16 @@ test('a file with as many loops as it may name is refused at once', () => {
   ])
   expect(problems([...chain, ...back.slice(0, 50)])).toEqual([])
 })
+
+test('everything that is wrong with a file is said, with the names of its steps', () => {
+  const file = {
+    steps: [],
+    step: [{ id: 'a', text: 'x', tool: 'y' }, { id: 'b', text: 'q', retry: 'x' }, { text: 'z' }],
+  }
+  expect(() => toPipeline(file)).toThrow(
+    "The pipeline is not valid: name is missing; step 'a': A step has exactly one of tool, panel, pipeline, folder, text, condition and transform.; step 'b': retry: Invalid input: expected number, received string; step.2.id is missing; Unrecognized key: \"steps\"",
+  )
+  expect(() => toPipeline({ name: 'p' })).toThrow('The pipeline is not valid: step is missing')
+  for (const value of [null, 5, [], { name: 'p', step: 'x' }, { name: 'p', step: [5] }])
+    expect(() => toPipeline(value)).toThrow('The pipeline is not valid: ')
+})

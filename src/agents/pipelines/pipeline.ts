@@ -143,16 +143,19 @@ const file = z.strictObject({
   edge: z.array(edge).max(2_000).default([]),
 })
 
+/** The file itself is wrong, whatever is asked of it. */
+export class InvalidPipeline extends ToolError {
+  constructor(message: string, hint?: string) {
+    super('invalid_input', message, hint === undefined ? {} : { hint })
+  }
+}
+
 /** Reads a parsed pipeline file. Durations come as milliseconds. */
 export function toPipeline(value: unknown): Pipeline {
-  const parsed = file.safeParse(value)
+  const parsed = file.safeParse(value, { reportInput: true })
   if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    const place = issue?.path.map(String).join('.') ?? ''
-    throw new ToolError(
-      'invalid_input',
-      `The pipeline is not valid: ${place === '' ? '' : `${place}: `}${issue?.message ?? ''}`,
-    )
+    const issues = parsed.error.issues.slice(0, MOST_ISSUES).map(issue => describeIssue(issue, value))
+    throw new InvalidPipeline(`The pipeline is not valid: ${issues.join('; ')}`)
   }
   const { name, description, input, step: steps, edge: edges } = parsed.data
   for (const { id: name, condition, where } of steps)
@@ -160,6 +163,26 @@ export function toPipeline(value: unknown): Pipeline {
   const drawn = edges.length === 0 ? inFileOrder(steps) : edges.map(toEdge)
   return { name, description, input, steps, edges: [...drawn, ...branches(steps)] }
 }
+
+const MOST_ISSUES = 10
+
+/** A step is named by its id, where it has one. */
+function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
+  const [list, index, ...rest] = issue.path.map(String)
+  const owner = list === 'step' ? idSchema.safeParse(value).data?.step?.[Number(index)]?.id : undefined
+  const keys = owner === undefined ? issue.path.map(String) : rest
+  const place = [...(owner === undefined ? [] : [`step '${owner}'`]), keys.join('.')].filter(
+    part => part !== '',
+  )
+  const isMissing = issue.code === 'invalid_type' && issue.input === undefined
+  if (isMissing) return `${place.join(': ')} is missing`
+  return [...place, issue.message].join(': ')
+}
+
+/** As much of a file that is not valid as says which step is which. */
+const idSchema = z.looseObject({
+  step: z.array(z.looseObject({ id: z.string().optional().catch(undefined) }).catch({})).optional(),
+})
 
 function toEdge({ from, to, when, ...rest }: z.output<typeof edge>): Edge {
   return {
@@ -179,9 +202,7 @@ function conditionOf(place: string, source: string): Condition {
     return parseCondition(source)
   } catch (error) {
     const { message, hint } = toToolError(error)
-    throw new ToolError('invalid_input', `The pipeline is not valid: ${place}: ${message}`, {
-      ...(hint === undefined ? {} : { hint }),
-    })
+    throw new InvalidPipeline(`The pipeline is not valid: ${place}: ${message}`, hint)
   }
 }
 
