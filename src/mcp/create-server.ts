@@ -47,9 +47,10 @@ export function createServer(parts: ServerParts): Server {
 
 /** The door of one connection. */
 function doorOf(server: Server, parts: ServerParts): DoorContext {
+  const sender = parts.sender === undefined ? '' : `#${parts.sender}`
   return {
     ...parts,
-    client: ctx => shownClient(clientInfo(server, ctx)?.name),
+    client: ctx => `${shownClient(clientInfo(server, ctx)?.name)}${sender}`,
     canAsk: ctx => parts.mayApprove && canFillForms(capabilities(server, ctx)?.elicitation),
   }
 }

@@ -11,6 +11,8 @@ export interface DoorParts extends Pick<DoorContext, 'runtime' | 'run' | 'begun'
   readonly budget: number
   /** Whether the client may answer questions: its person's programs may, a token only with the scope `approve`. */
   readonly mayApprove: boolean
+  /** Who sends its requests, where the door knows: clients may call themselves whatever they like. */
+  readonly sender?: string
   readonly memory: IdleMemory
   /** Calls that have not ended. */
   readonly running: Set<Promise<unknown>>
@@ -19,14 +21,12 @@ export interface DoorParts extends Pick<DoorContext, 'runtime' | 'run' | 'begun'
 /** Each connection has its own run. */
 export function createDoorParts(
   runtime: Runtime,
-  { version, names, budget, mayApprove }: Pick<DoorParts, 'version' | 'names' | 'budget' | 'mayApprove'>,
+  options: Pick<DoorParts, 'version' | 'names' | 'budget' | 'mayApprove' | 'sender'>,
 ): Omit<DoorParts, 'run'> {
+  const { version, names, budget, mayApprove, sender } = options
   return {
-    runtime,
-    version,
-    names,
-    budget,
-    mayApprove,
+    ...{ runtime, version, names, budget, mayApprove },
+    ...(sender === undefined ? {} : { sender }),
     running: new Set(),
     begun: new Map(),
     memory: giveBackMemory(),

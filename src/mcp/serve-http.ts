@@ -90,7 +90,8 @@ export interface McpDoor {
 /** MCP over HTTP for one caller, without a port: who may come in is for others to say. */
 export function openMcpDoor(
   runtime: Runtime,
-  options: Pick<HttpOptions, 'version' | 'names' | 'budget' | 'mayApprove' | 'run' | 'onError'>,
+  options: Pick<HttpOptions, 'version' | 'names' | 'budget' | 'mayApprove' | 'run' | 'onError'> &
+    Pick<ServerParts, 'sender'>,
 ): McpDoor {
   const shared = { ...createDoorParts(runtime, options), ...createAskingParts() }
   // Requests of the newer protocol belong to no session: they are one run, that of the caller.

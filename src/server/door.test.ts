@@ -6,6 +6,7 @@ import type { Api } from './api.ts'
 import { createApp } from './app.ts'
 import { createSessions, type Sessions } from './auth/sessions.ts'
 import { makeToken, type Scope, type StoredToken } from './auth/tokens.ts'
+import { createRateLimit } from './rate-limit.ts'
 import { lazyServices } from './services.ts'
 
 let machine: TestRuntime
@@ -359,4 +360,14 @@ describe('routes', () => {
     await expect(stopped.text()).rejects.toThrow()
     rmdirSync(broken)
   })
+})
+
+test('callers that keep coming give nobody back the limit that they have used up', () => {
+  const limit = createRateLimit({ perSecond: 1, burst: 2, now: () => 0 })
+  const takes = (): boolean[] => [1, 2, 3].map(() => limit.take('loud'))
+  expect(takes()).toEqual([true, true, false])
+  for (let index = 0; index < 2_000; index += 1) {
+    limit.take(`other ${index}`)
+    expect(limit.take('loud')).toBe(false)
+  }
 })

@@ -17,7 +17,7 @@ export function mcpRoute(
   const { runtime, loaded, version, log } = parts
   // One for each caller: what one of them has read and was granted is not the other's.
   const doors = new Map<string, Promise<McpDoor>>()
-  const open = async (mayApprove: boolean): Promise<McpDoor> => {
+  const open = async (mayApprove: boolean, sender: string): Promise<McpDoor> => {
     const { openMcpDoor } = await import('../mcp/serve-http.ts')
     const onError = (message: string): void => log({ level: 'warn', event: 'mcp', message })
     return openMcpDoor(runtime, {
@@ -25,13 +25,15 @@ export function mcpRoute(
       names: 'kogu',
       budget: loaded.config.tools.budget,
       mayApprove,
+      sender,
       onError,
     })
   }
   api.all('/mcp', requireScope('run'), async context => {
     // By what the caller may do now: a session that was opened with more does not go on with it.
-    const key = `${context.get('caller')?.id} ${mayApprove(context)}`
-    const door = doors.get(key) ?? open(mayApprove(context))
+    const { id = '' } = context.get('caller') ?? {}
+    const key = `${id} ${mayApprove(context)}`
+    const door = doors.get(key) ?? open(mayApprove(context), id)
     doors.set(key, door)
     // One that could not be opened is opened again by the next request.
     door.catch(() => doors.delete(key))

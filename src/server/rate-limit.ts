@@ -15,8 +15,10 @@ export function createRateLimit(options: { perSecond: number; burst: number; now
       // A clock that is set back must not lock everybody out.
       const passed = Math.max(0, at - bucket.at) / 1000
       const left = Math.min(burst, bucket.left + passed * perSecond)
-      // Callers are few; names that keep coming must not fill the memory.
-      if (buckets.size >= MOST_CALLERS && !buckets.has(caller)) buckets.clear()
+      // Names that keep coming must neither fill the memory nor give those back their limit who have used it up.
+      buckets.delete(caller)
+      const [oldest] = buckets.keys()
+      if (buckets.size >= MOST_CALLERS && oldest !== undefined) buckets.delete(oldest)
       buckets.set(caller, { left: left >= 1 ? left - 1 : left, at })
       return left >= 1
     },

@@ -9,6 +9,8 @@ import type { Services } from './services.ts'
 
 const MOST_INCOMING = 1_024
 const PING_MS = 30_000
+/** Its credential does not count any more, or has lost its scope; with too many requests it may stay. */
+const REFUSED: ReadonlySet<number | undefined> = new Set([401, 403])
 
 /**
  * `/api/ws`. Whether a client may connect is decided by the route of that path, with all that guards the other routes: host,
@@ -85,7 +87,7 @@ async function send(
   const regularly = setInterval(() => {
     client.ping()
     ask(api, request).then(
-      refusal => refusal?.status === 401 && client.close(1008, 'No session and no valid token.'),
+      refusal => REFUSED.has(refusal?.status) && client.close(1008, 'No session and no valid token.'),
       () => undefined,
     )
   }, PING_MS)

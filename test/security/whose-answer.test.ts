@@ -100,6 +100,15 @@ describe.each(['legacy', 'auto'] as const)('an MCP client of the %s era that can
     await client.callTool({ name: 'write_file', arguments: { path, content: 'x' } })
     expect([asked.length, isThere(path)]).toEqual([1, true])
     await client.close()
+    // A client may call itself anything, so the record has the token too.
+    const { json: found }: { json: { items: { type: string; caller?: string; user?: string }[] } } =
+      await app.send('GET /api/audit?limit=20')
+    const [answered] = found.items.filter(({ type }) => type === 'approval-answered')
+    const started = found.items.find(({ caller = '' }) => caller.startsWith('mcp:'))
+    expect([answered?.user, started?.caller]).toEqual([
+      expect.stringMatching(/^eager#tok_\w+ \(MCP client\)$/),
+      expect.stringMatching(/^mcp:eager#tok_\w+$/),
+    ])
   })
 })
 
