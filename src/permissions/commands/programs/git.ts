@@ -92,28 +92,21 @@ function manyCheck({ flags }: ParsedFlags): string | null {
 const LOG: GitReader = { flags: DIFF + WALK, numeric: true, check: formatCheck }
 
 /** What agents look at most. Other commands of git that only look run contained. */
-const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
-  [
-    'status',
-    {
+const TABLE: ReadonlyMap<string, GitReader> = new Map(
+  Object.entries<GitReader>({
+    status: {
       flags:
         '-sbvz -u? --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --ignore-submodules? --no-renames',
     },
-  ],
-  ['log', LOG],
-  ['show', { ...LOG, check: parsed => formatCheck(parsed) ?? manyCheck(parsed) }],
-  ['diff', { flags: `${DIFF} --cached --staged --merge-base --no-index --base --ours --theirs` }],
-  [
-    'branch',
-    {
+    log: LOG,
+    show: { ...LOG, check: parsed => formatCheck(parsed) ?? manyCheck(parsed) },
+    diff: { flags: `${DIFF} --cached --staged --merge-base --no-index --base --ours --theirs` },
+    branch: {
       ...{ flags: `-arvliq --all --remotes --verbose --list --show-current${REFS}`, noPaths: true },
       check: listCheck,
     },
-  ],
-  ['tag', { flags: `-li -n? --list${REFS}`, check: listCheck, noPaths: true }],
-  [
-    'remote',
-    {
+    tag: { flags: `-li -n? --list${REFS}`, check: listCheck, noPaths: true },
+    remote: {
       ...{ flags: '-v --verbose --all', noPaths: true },
       check: ({ operands }) =>
         operands.length === 0 ||
@@ -122,49 +115,34 @@ const TABLE: ReadonlyMap<string, GitReader> = new Map<string, GitReader>([
           ? null
           : 'it changes or contacts a remote',
     },
-  ],
-  [
-    'rev-parse',
-    {
+    'rev-parse': {
       flags:
         '-q --verify --quiet --short? --abbrev-ref? --symbolic-full-name --all --show-toplevel --show-cdup --show-prefix --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree --is-bare-repository --git-path=',
       noPaths: true,
     },
-  ],
-  [
-    'ls-files',
-    {
+    'ls-files': {
       flags:
         '-cdmoiskuvtz -x: --cached --deleted --modified --others --ignored --stage --unmerged --directory --exclude= --exclude-standard --error-unmatch --full-name --eol',
     },
-  ],
-  [
-    'blame',
-    {
+    blame: {
       flags:
         '-bcefklnpstwM? -C? -L: -M? --porcelain --line-porcelain --date= --since= --show-name --show-number --show-email --abbrev=',
     },
-  ],
-  ['merge-base', { flags: '-a --all --is-ancestor --fork-point', noPaths: true }],
-  ['symbolic-ref', { flags: '-q --quiet --short', max: 1, noPaths: true }],
-  [
-    'config',
-    {
+    'merge-base': { flags: '-a --all --is-ancestor --fork-point', noPaths: true },
+    'symbolic-ref': { flags: '-q --quiet --short', max: 1, noPaths: true },
+    config: {
       flags:
         '-zl --null --list --show-origin --local --global --type= --bool --int --get= --get-all= --get-regexp=',
       check: configCheck,
       noPaths: true,
     },
-  ],
-  [
-    'stash',
-    {
+    stash: {
       ...{ flags: `${DIFF}${WALK} --include-untracked`, numeric: true, noPaths: true },
       ...{ verb: /^(?:list|show)$/, check: formatCheck },
     },
-  ],
-  ['worktree', { flags: '-v --verbose --porcelain', max: 1, noPaths: true, verb: /^list$/ }],
-])
+    worktree: { flags: '-v --verbose --porcelain', max: 1, noPaths: true, verb: /^list$/ },
+  }),
+)
 
 export interface GitCall {
   /** Options before the subcommand that are known to be harmless; false when one is not. */

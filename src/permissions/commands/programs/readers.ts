@@ -64,109 +64,76 @@ const nothing: Reader = { flags: HELP, operands: 'none' }
 const anything: Reader = { flags: '', operands: 'text', raw: true }
 
 /** Own keys only: `toString` is no program. */
-export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ...([
-    ['ls', ls],
-    ['grep', grep],
-    ['egrep', grep],
-    ['head', ends],
-    ['tail', ends],
-    ['sha256sum', sums],
-    ['whoami', nothing],
-    ['nproc', nothing],
-    ['true', anything],
-    ['false', anything],
-    ['echo', anything],
-  ] as const),
-  [
-    'cat',
-    {
+export const READERS: ReadonlyMap<string, Reader> = new Map(
+  Object.entries<Reader>({
+    ls,
+    grep,
+    egrep: grep,
+    head: ends,
+    tail: ends,
+    sha256sum: sums,
+    whoami: nothing,
+    nproc: nothing,
+    true: anything,
+    false: anything,
+    echo: anything,
+    cat: {
       flags: `-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs${HELP}`,
       operands: 'read',
     },
-  ],
-  ['wc', { flags: `-clmwL --bytes --chars --lines --words --max-line-length${HELP}`, operands: 'read' }],
-  [
-    'file',
-    { flags: '-bhiIkLN --brief --mime --mime-type --mime-encoding', operands: 'read', metadata: true },
-  ],
-  [
-    'stat',
-    {
+    wc: { flags: `-clmwL --bytes --chars --lines --words --max-line-length${HELP}`, operands: 'read' },
+    file: { flags: '-bhiIkLN --brief --mime --mime-type --mime-encoding', operands: 'read', metadata: true },
+    stat: {
       flags: `-Lft -c: --format= --printf= --dereference --file-system --terse${HELP}`,
       operands: 'read',
       metadata: true,
     },
-  ],
-  [
-    'du',
-    {
+    du: {
       flags: `-0abcDHhklmPSsx -B: -d: --all --apparent-size --bytes --total --max-depth= --human-readable --si --summarize --exclude= --one-file-system${HELP}`,
       operands: 'tree',
       cwd: true,
       metadata: true,
     },
-  ],
-  ['basename', { flags: `-az -s: --multiple --suffix= --zero${HELP}`, operands: 'text' }],
-  ['dirname', { flags: `-z --zero${HELP}`, operands: 'text' }],
-  [
-    'rg',
-    {
+    basename: { flags: `-az -s: --multiple --suffix= --zero${HELP}`, operands: 'text' },
+    dirname: { flags: `-z --zero${HELP}`, operands: 'text' },
+    rg: {
       ...{ flags: RG, operands: 'pattern', recursive: 'always', cwd: true },
       replaces: '-e -f --regexp --file --files --type-list --version -V',
     },
-  ],
-  [
-    'fd',
-    {
+    fd: {
       ...{ operands: 'pattern', recursive: 'always', cwd: true, metadata: true },
       flags: `-HIsiguapF0q1V -d: -t: -e: -E: -S: --hidden --no-ignore --case-sensitive --ignore-case --glob --fixed-strings --absolute-path --full-path --print0 --max-depth= --min-depth= --type= --extension= --exclude= --color=${HELP}`,
     },
-  ],
-  [
-    'sort',
-    {
+    sort: {
       flags: `-bdfghiMnRrVcCmsuz -k: -t: --ignore-case --human-numeric-sort --numeric-sort --reverse --version-sort --check? --key= --stable --field-separator= --unique${HELP}`,
       operands: 'read',
     },
-  ],
-  [
-    'uniq',
-    {
+    uniq: {
       flags: `-cdDiuz -f: -s: -w: --count --repeated --ignore-case --unique${HELP}`,
       operands: 'read',
       max: 1,
     },
-  ],
-  [
-    'cut',
-    {
+    cut: {
       flags: `-nsz -b: -c: -d: -f: --bytes= --characters= --delimiter= --fields= --complement --only-delimited --output-delimiter=${HELP}`,
       operands: 'read',
     },
-  ],
-  ['tr', { flags: `-cCdst --complement --delete --squeeze-repeats${HELP}`, operands: 'text' }],
-  [
-    'sed',
-    {
+    tr: { flags: `-cCdst --complement --delete --squeeze-repeats${HELP}`, operands: 'text' },
+    sed: {
       ...{ operands: 'script', replaces: '-e --expression', check: checkSed },
       flags: `-nErsz -e: --quiet --silent --regexp-extended --expression= --separate --null-data${HELP}`,
     },
-  ],
-  ['printf', { flags: '', operands: 'text' }],
-  ['pwd', { flags: `-LP --logical --physical${HELP}`, operands: 'none' }],
-  [
-    'date',
-    {
+    printf: { flags: '', operands: 'text' },
+    pwd: { flags: `-LP --logical --physical${HELP}`, operands: 'none' },
+    date: {
       ...{ flags: `-uR -I? -d: --date= --iso-8601? --rfc-3339= --utc${HELP}`, operands: 'text', max: 1 },
       check: ({ operands }) =>
         operands.every(arg => arg.text?.startsWith('+')) ? null : 'it may set the clock',
     },
-  ],
-  ['uname', { flags: `-asnrvmpio --all --kernel-release --machine${HELP}`, operands: 'none' }],
-  ['id', { flags: `-gGnru --group --groups --name --user${HELP}`, operands: 'text' }],
-  ['which', { flags: '-as --all', operands: 'text' }],
-])
+    uname: { flags: `-asnrvmpio --all --kernel-release --machine${HELP}`, operands: 'none' },
+    id: { flags: `-gGnru --group --groups --name --user${HELP}`, operands: 'text' },
+    which: { flags: '-as --all', operands: 'text' },
+  }),
+)
 
 /** Accepts a sed script only when every command in it prints, deletes or replaces on standard output. */
 function checkSed(parsed: ParsedFlags): string | null {
