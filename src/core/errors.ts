@@ -2,27 +2,24 @@
  * Every way a call can end without success. Adding one is a change of the public API: doors map them to exit codes,
  * HTTP statuses and MCP errors.
  */
-const ERROR_CODES = [
-  'unknown_tool',
-  'invalid_input',
-  'not_enabled',
-  'forbidden',
-  'denied',
-  'needs_approval',
-  'expired',
-  'stale',
-  'not_found',
-  'conflict',
-  'timeout',
-  'cancelled',
-  'failed',
-] as const
-
-export type ErrorCode = (typeof ERROR_CODES)[number]
+export type ErrorCode =
+  | 'unknown_tool'
+  | 'invalid_input'
+  | 'not_enabled'
+  | 'forbidden'
+  | 'denied'
+  | 'needs_approval'
+  | 'expired'
+  | 'stale'
+  | 'not_found'
+  | 'conflict'
+  | 'timeout'
+  | 'cancelled'
+  | 'failed'
 
 export interface ErrorOptions {
   /** What to do now, in one sentence. */
-  hint?: string
+  hint?: string | undefined
   /** The same for programs. */
   data?: unknown
   cause?: unknown
@@ -52,9 +49,8 @@ export class ProviderUnavailable extends Error {
 export function toToolError(error: unknown): ToolError {
   if (error instanceof ToolError) return error
   if (isSystemError(error)) return fromSystemError(error)
-  return new ToolError('failed', messageOf(error) || 'The tool failed without an explanation.', {
-    cause: error,
-  })
+  const message = messageOf(error) || 'The tool failed without an explanation.'
+  return new ToolError('failed', message, { cause: error })
 }
 
 /** Tools of others throw anything. */
@@ -79,32 +75,31 @@ function portOf(error: NodeJS.ErrnoException): string {
 
 function fromSystemError(error: NodeJS.ErrnoException): ToolError {
   const where = error.path === undefined ? '' : placeOf(error.path)
+  const fail = (code: ErrorCode, message: string, hint?: string): ToolError =>
+    new ToolError(code, message, { hint, cause: error })
   switch (error.code) {
     case 'ENOENT':
-      return new ToolError('not_found', `No such file or folder${where}`, { cause: error })
+      return fail('not_found', `No such file or folder${where}`)
     case 'EACCES':
     case 'EPERM':
-      return new ToolError('failed', `The operating system refused access${where}`, {
-        hint: 'Check the owner and mode of the file.',
-        cause: error,
-      })
+      return fail(
+        'failed',
+        `The operating system refused access${where}`,
+        'Check the owner and mode of the file.',
+      )
     case 'ENAMETOOLONG':
-      return new ToolError('invalid_input', 'The path is too long.', {
-        hint: 'A name has at most 255 bytes, a path 4095.',
-        cause: error,
-      })
+      return fail('invalid_input', 'The path is too long.', 'A name has at most 255 bytes, a path 4095.')
     case 'ENOSPC':
-      return new ToolError('failed', `No space left on the disk${where}`, { cause: error })
+      return fail('failed', `No space left on the disk${where}`)
     case 'EROFS':
-      return new ToolError('failed', `The file system is read-only${where}`, { cause: error })
-    case 'EADDRINUSE':
-      return new ToolError('conflict', `Another program uses this port${portOf(error)}.`, {
-        hint: 'Choose another one with --port, or stop that program.',
-        cause: error,
-      })
+      return fail('failed', `The file system is read-only${where}`)
+    case 'EADDRINUSE': {
+      const hint = 'Choose another one with --port, or stop that program.'
+      return fail('conflict', `Another program uses this port${portOf(error)}.`, hint)
+    }
     case 'ABORT_ERR':
-      return new ToolError('cancelled', 'The call was cancelled.', { cause: error })
+      return fail('cancelled', 'The call was cancelled.')
     default:
-      return new ToolError('failed', error.message, { cause: error })
+      return fail('failed', error.message)
   }
 }

@@ -34,19 +34,11 @@ function editDistance(a: string, b: string, limit: number): number {
   return previous[b.length] ?? limit
 }
 
-/** Tools that agents know from elsewhere and that need none of their own here: which one does it, and how. */
-const DONE_BY: Readonly<Record<string, { readonly tool: string; readonly how: string }>> = Object.fromEntries(
-  ['create_directory', 'make_directory', 'create_folder', 'create_dir', 'make_dir', 'mkdir'].map(name => [
-    name,
-    {
-      tool: 'write_file',
-      how: "'write_file' creates missing folders on the way; for an empty one use run_command with mkdir -p.",
-    },
-  ]),
-)
+/** Tools that agents know from elsewhere and that need none of their own here. */
+const FOLDER_MAKERS = /^(?:(?:create|make)_(?:directory|dir)|create_folder|mkdir)$/
 
 /** How to do what an unknown tool would, if one of the known ones does it. */
 export function doneBy(name: string, known: (tool: string) => boolean): string | undefined {
-  const other = Object.hasOwn(DONE_BY, name) ? DONE_BY[name] : undefined
-  return other !== undefined && known(other.tool) ? other.how : undefined
+  if (!FOLDER_MAKERS.test(name) || !known('write_file')) return undefined
+  return "'write_file' creates missing folders on the way; for an empty one use run_command with mkdir -p."
 }
