@@ -1,4 +1,3 @@
-import { createDeadlines } from './deadlines.ts'
 import { ToolError } from './errors.ts'
 import { LIMITS } from './limits.ts'
 
@@ -10,8 +9,6 @@ export interface TimeLimit {
   pausedFor<T>(work: () => Promise<T>): Promise<T>
   clear(): void
 }
-
-const deadlines = createDeadlines()
 
 /** What a tool of anybody's is asked before it runs may neither take for ever nor keep the caller from cancelling. */
 export async function inTime<T>(work: Promise<T>, signal: AbortSignal, tool: string): Promise<T> {
@@ -37,27 +34,25 @@ export function limitTime(outer: AbortSignal, { ms, message }: { ms: number; mes
   const onAbort = (): void => stop(new ToolError('cancelled', 'The call was cancelled.'))
   const startWith = (left: number) => ({
     at: performance.now() + left,
-    expire: () => stop(new ToolError('timeout', message)),
+    timer: setTimeout(() => stop(new ToolError('timeout', message)), left),
   })
   let deadline = startWith(ms)
-  deadlines.add(deadline)
   outer.addEventListener('abort', onAbort, { once: true })
   if (outer.aborted) onAbort()
   return {
     signal: controller.signal,
     expired: promise,
     async pausedFor(work) {
-      deadlines.delete(deadline)
+      clearTimeout(deadline.timer)
       const left = Math.max(0, deadline.at - performance.now())
       try {
         return await work()
       } finally {
         deadline = startWith(left)
-        deadlines.add(deadline)
       }
     },
     clear() {
-      deadlines.delete(deadline)
+      clearTimeout(deadline.timer)
       outer.removeEventListener('abort', onAbort)
     },
   }
