@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
+import { canonicalJson } from './canonical-json.ts'
 import { ToolError } from './errors.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { parameterNames } from './input.ts'
 import type { Provider } from './provider.ts'
 import { ProviderLife, type ProviderTimes } from './provider-life.ts'
 import { closest, doneBy } from './suggest.ts'
@@ -14,16 +16,6 @@ export interface Entry {
   readonly fingerprint: string
   /** Every name that rules know it by, in lower case: its own, its aliases, and those of what it overrides. */
   readonly names: ReadonlySet<string>
-}
-
-export interface ProviderStatistics {
-  id: string
-  displayName: string
-  priority: number
-  available: boolean
-  tools: number
-  calls: number
-  failures: number
 }
 
 /** The state of one provider. */
@@ -145,7 +137,7 @@ export class Registry {
     return this.#byName.get(name.toLowerCase()) ?? []
   }
 
-  statistics(): ProviderStatistics[] {
+  statistics() {
     return this.#registered.map(({ provider, life, calls, failures }) => ({
       id: provider.id,
       displayName: provider.displayName,
@@ -261,11 +253,29 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
 
 /** Whoever calls a tool by its name passes the parameters it is known for; a replacement has to take them. */
 function parametersLost(tool: AnyTool, replaced: AnyTool): string[] {
-  const taken = Object.keys(propertiesOf(tool))
-  return Object.keys(propertiesOf(replaced)).filter(name => !taken.includes(name))
+  const taken = parameterNames(tool)
+  return parameterNames(replaced).filter(name => !taken.includes(name))
 }
 
-function propertiesOf({ input }: AnyTool): object {
-  const { properties } = input.json
-  return typeof properties === 'object' && properties !== null ? properties : {}
+const fingerprints = new WeakMap<AnyTool, Map<string, string>>()
+
+/**
+ * Identifies what a tool claims to be: everything that a model or a person reads of it, and who offers it. Grants and
+ * audit events carry it, so that a yes to one tool is not a yes to what takes its name later.
+ */
+export function fingerprintOf(tool: AnyTool, provider: string): string {
+  const made = fingerprints.get(tool) ?? new Map<string, string>()
+  fingerprints.set(tool, made)
+  const found = made.get(provider)
+  if (found !== undefined) return found
+  const fingerprint = tool.isPartOfKogu === true ? `kogu:${tool.name}` : hashOf(tool, provider)
+  made.set(provider, fingerprint)
+  return fingerprint
+}
+
+function hashOf(tool: AnyTool, provider: string): string {
+  const { name, title, description, category, risk, overrides = null } = tool
+  const schemas = [tool.input.json, tool.output?.json ?? null]
+  const claims = [provider, name, title, description, category, risk, overrides, schemas]
+  return hash('sha256', canonicalJson(claims)).slice(0, 32)
 }
