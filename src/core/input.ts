@@ -1,6 +1,5 @@
 import { ToolError } from './errors.ts'
 import { checkValue } from './json.ts'
-import { numberFrom, repairInput } from './repair-input.ts'
 import type { Issue } from './schema.ts'
 import { closest } from './suggest.ts'
 import type { AnyTool, ParameterAlias } from './tool.ts'
@@ -10,7 +9,11 @@ export function validateInput(tool: AnyTool, value: unknown, calledAs = tool.nam
   checkValue(value)
   const meant =
     tool.inputAs !== undefined && Object.hasOwn(tool.inputAs, calledAs) ? tool.inputAs[calledAs] : undefined
-  const given = renameParameters(tool, value)
+  if (!isObject(value)) {
+    const message = `The input of '${tool.name}' must be a JSON object.`
+    throw new ToolError('invalid_input', message, { hint: parametersOf(tool) })
+  }
+  const given = renamed(tool, value)
   let input = meant === undefined ? given : meant(given)
   for (let round = 0; ; round += 1) {
     const parsed = tool.input.parse(input)
@@ -25,7 +28,6 @@ export function validateInput(tool: AnyTool, value: unknown, calledAs = tool.nam
 const MOST_REPAIRS = 20
 
 function refusal(tool: AnyTool, issues: readonly Issue[]): ToolError {
-  const known = parameterNames(tool)
   const messages = issues.map(issue => {
     const place = issue.pointer.split('/').slice(1).join('.')
     const named = /^(Missing required|Unknown) parameter /.test(issue.message) || place === ''
@@ -33,31 +35,22 @@ function refusal(tool: AnyTool, issues: readonly Issue[]): ToolError {
   })
   const unknown = issues.map(issue => /^Unknown parameter '(.*)'$/.exec(issue.message)?.[1])
   const typo = unknown.find(name => name !== undefined)
-  const near = typo === undefined ? undefined : closest(typo, known)
+  const near = typo === undefined ? undefined : closest(typo, parameterNames(tool))
   const isAboutNames = messages.every(message => /parameters? '|parameter$/.test(message))
   const all = messages.join('; ')
   const message = isAboutNames ? `${all} for tool '${tool.name}'.` : `${tool.name}: ${all}.`
-  return new ToolError('invalid_input', message, {
-    hint:
-      near === undefined
-        ? `'${tool.name}' takes: ${known.join(', ') || 'no parameters'}.`
-        : `Did you mean '${near}'?`,
-  })
+  const hint = near === undefined ? parametersOf(tool) : `Did you mean '${near}'?`
+  return new ToolError('invalid_input', message, { hint })
+}
+
+function parametersOf(tool: AnyTool): string {
+  return `'${tool.name}' takes: ${parameterNames(tool).join(', ') || 'no parameters'}.`
 }
 
 /** Canonical parameter names of a tool, in the order of its schema. */
 export function parameterNames(tool: AnyTool): string[] {
   const properties = tool.input.json.properties
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : []
-}
-
-function renameParameters(tool: AnyTool, value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ToolError('invalid_input', `The input of '${tool.name}' must be a JSON object.`, {
-      hint: `'${tool.name}' takes: ${parameterNames(tool).join(', ') || 'no parameters'}.`,
-    })
-  }
-  return renamed(tool, value)
 }
 
 /** What lists hold has the same names: one of several edits is written as a single one is. */
@@ -83,8 +76,11 @@ function renamed(tool: AnyTool, value: object): Record<string, unknown> {
 }
 
 function renamedItem(tool: AnyTool, item: unknown): unknown {
-  const isObject = typeof item === 'object' && item !== null && !Array.isArray(item)
-  return isObject && Object.keys(tool.parameterAliases).length > 0 ? renamed(tool, item) : item
+  return isObject(item) && Object.keys(tool.parameterAliases).length > 0 ? renamed(tool, item) : item
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Numbers are converted before anything repairs them: "5" seconds must not become 5 milliseconds. */
@@ -98,4 +94,45 @@ function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const item of Object.values(value)) deepFreeze(item)
   return Object.freeze(value)
+}
+
+/**
+ * Puts right, in the input itself, what can be meant in one way only; false when there is no such thing: `null` where
+ * nothing was wanted (clients that must send every parameter send that), numbers and booleans as text. Only what the
+ * schema refused is touched, so a parameter that takes null or text gets it.
+ */
+function repairInput(input: Record<string, unknown>, issues: readonly Issue[]): boolean {
+  return issues.map(issue => repairAt(input, issue)).includes(true)
+}
+
+/** A number that is written as people and JSON write it, and that is exactly this number. */
+function numberFrom(text: string): number | undefined {
+  if (!/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,6})?$/.test(text)) return undefined
+  return Number(text)
+}
+
+function repairAt(input: Record<string, unknown>, { pointer, expected }: Issue): boolean {
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const last = names.pop()
+  const holder = names.reduce<unknown>(memberOf, input)
+  if (last === undefined || typeof holder !== 'object' || holder === null) return false
+  const value = memberOf(holder, last)
+  if (value === null && !Array.isArray(holder)) return Reflect.deleteProperty(holder, last)
+  const meant = typeof value === 'string' ? meantBy(value, expected) : undefined
+  return meant !== undefined && Reflect.set(holder, last, meant)
+}
+
+/** Own properties only: `constructor` must not lead to Object's. */
+function memberOf(holder: unknown, name: string): unknown {
+  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return undefined
+  return Reflect.get(holder, name)
+}
+
+function meantBy(text: string, expected: Issue['expected']): number | boolean | undefined {
+  if (expected === 'number') return numberFrom(text)
+  const isBoolean = expected === 'boolean' && /^(?:[Tt]rue|[Ff]alse)$/.test(text)
+  return isBoolean ? text.toLowerCase() === 'true' : undefined
 }
