@@ -10,7 +10,7 @@ import { atGate } from './gate.ts'
 import type { Hooks } from './hooks.ts'
 import { type CallJournals, createInnerCalls, type InnerCalls } from './inner-calls.ts'
 import { validateInput } from './input.ts'
-import { heldLayer, keepChanges } from './keep-changes.ts'
+import { keepChanges } from './keep-changes.ts'
 import { inTime, limitTime } from './limit-time.ts'
 import { LIMITS } from './limits.ts'
 import { obtainApproval, Pending } from './obtain-approval.ts'
@@ -355,6 +355,7 @@ function toContext(
   { files }: CallFiles,
   own: Pick<ToolContext, 'signal' | 'reportEffects' | 'progress' | 'call' | 'keepChanges' | 'elicit'>,
 ): ToolContext {
+  const subject = call.continues?.question.subject
   const context: ProcessContext = {
     callId: call.id,
     caller: call.caller,
@@ -364,7 +365,7 @@ function toContext(
     files,
     permit: judgement.permit,
     ...own,
-    ...heldLayer(call),
+    heldLayer: subject?.kind === 'changes' ? subject.layer : undefined,
   }
   return { ...context, processes: runtime.openProcesses(context, request.tool.name) }
 }

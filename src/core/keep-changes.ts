@@ -7,7 +7,7 @@ import { ToolError } from './errors.ts'
 import { obtainApproval, Pending } from './obtain-approval.ts'
 import type { KeptChanges, ProposedChanges } from './proposed-changes.ts'
 import { reviewCall } from './review.ts'
-import type { ToolContext, UndoLimits } from './tool.ts'
+import type { UndoLimits } from './tool.ts'
 
 /**
  * Judges what a contained command did, by the same engine as the same changes made by a file tool, and asks where it says
@@ -20,11 +20,7 @@ export async function keepChanges(
   progress: Progress,
   changes: ProposedChanges,
 ): Promise<KeptChanges> {
-  const links = changes.leavingLinks.map(details => ({
-    kind: 'custom' as const,
-    name: LEAVING_LINK,
-    details,
-  }))
+  const links = changes.leavingLinks.map(details => custom(LEAVING_LINK, details))
   const access = [...toAccess(changes.effects, runtime.undoLimits), ...links]
   const asked = aboutChanges(request, changes.digest, access)
   const ran = progress.decision
@@ -42,7 +38,7 @@ export async function keepChanges(
     // Whatever the line was thought to do, now it changes something.
     await call.beforeRun?.(about)
     const paths = answer !== undefined && 'paths' in answer ? answer.paths : undefined
-    return { keep: true, ...(paths === undefined ? {} : { paths }) }
+    return { keep: true, paths }
   } catch (error) {
     // Waiting is no refusal.
     if (error instanceof Pending || !(error instanceof ToolError) || !REFUSALS.has(error.code)) throw error
@@ -68,26 +64,22 @@ export function aboutChanges(request: JudgeRequest, digest: string, access: read
   }
 }
 
-/** What a call that goes on has on the disk already. */
-export function heldLayer({ continues }: Call): Pick<ToolContext, 'heldLayer'> {
-  const subject = continues?.question.subject
-  return subject?.kind === 'changes' ? { heldLayer: subject.layer } : {}
-}
-
 const REFUSALS: ReadonlySet<string> = new Set(['denied', 'forbidden', 'needs_approval', 'expired'])
 
 /** What a file tool would have said of each of them. */
 function toAccess(effects: readonly Effect[], { fileBytes }: UndoLimits): Access[] {
-  const parents = new Set(
-    effects.filter(({ change }) => change === 'created').map(({ path }) => dirname(path)),
-  )
-  return effects.flatMap((effect): Access[] => {
-    const { change, entry, path, before } = effect
+  const created = effects.filter(({ change }) => change === 'created')
+  const parents = new Set(created.map(({ path }) => dirname(path)))
+  return effects.flatMap(({ change, entry, path, before }): Access[] => {
     // File tools make folders on the way, which nobody is asked about; an empty one is a change of its own.
     if (change === 'created' && entry === 'directory' && parents.has(path)) return []
     const kind = change === 'deleted' ? 'file_delete' : 'file_write'
-    const isLost = entry === 'file' && (before?.size ?? 0) > fileBytes
+    if (entry !== 'file' || (before?.size ?? 0) <= fileBytes) return [{ kind, path }]
     const details = `${path} (${before?.size} bytes) is too large to be kept for undo.`
-    return [{ kind, path }, ...(isLost ? [{ kind: 'custom' as const, name: NOT_UNDOABLE, details }] : [])]
+    return [{ kind, path }, custom(NOT_UNDOABLE, details)]
   })
+}
+
+function custom(name: string, details: string): Access {
+  return { kind: 'custom', name, details }
 }

@@ -23,5 +23,5 @@ export interface ProposedChanges {
 /** What was decided about them. */
 export type KeptChanges =
   /** `paths`: only these and what is below them. */
-  | { readonly keep: true; readonly paths?: readonly string[] }
+  | { readonly keep: true; readonly paths?: readonly string[] | undefined }
   | { readonly keep: false; readonly reason: string; readonly byMode?: boolean }

@@ -74,7 +74,7 @@ export interface ToolContext {
   readonly processes: ToolProcesses
   readonly permit: Permit
   /** The layer of this call's command, if it already ran and its changes waited for an answer. */
-  readonly heldLayer?: string
+  readonly heldLayer?: string | undefined
   /**
    * Makes a call as a part of this one. It is judged, recorded and asked about as any, and made once, also when this call
    * waits for its answer and goes on in another process.
