@@ -14,10 +14,13 @@ export type AuditEvent =
   /** Changes of authority and state: grants, trust, undo, configuration, repairs of the log itself. */
   | { type: 'note'; action: string; details: Record<string, unknown> }
 
-export interface CallStarted {
-  type: 'call-started'
+interface OfCall {
   call: string
   run: string
+}
+
+export interface CallStarted extends OfCall {
+  type: 'call-started'
   /** The name as the caller spelled it. */
   tool: string
   /** Secrets removed, long strings replaced by their hash and size. */
@@ -30,10 +33,8 @@ export interface CallStarted {
 }
 
 /** Between the start and the end of a call. */
-interface ApprovalRequested {
+interface ApprovalRequested extends OfCall {
   type: 'approval-requested'
-  call: string
-  run: string
   question: string
   tool: string
   /** Over everything that was judged. */
@@ -41,10 +42,8 @@ interface ApprovalRequested {
   expiresAt: number
 }
 
-interface ApprovalAnswered {
+interface ApprovalAnswered extends OfCall {
   type: 'approval-answered'
-  call: string
-  run: string
   question: string
   /** `stale`: what was asked about has changed, so that no answer counts. */
   answer: Answer['kind'] | 'stale' | 'withdrawn'
@@ -53,10 +52,8 @@ interface ApprovalAnswered {
   grant?: string
 }
 
-export interface CallFinished {
+export interface CallFinished extends OfCall {
   type: 'call-finished'
-  call: string
-  run: string
   /** Canonical name, when the tool is known. */
   tool: string
   agent?: string | undefined
