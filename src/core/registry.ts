@@ -231,6 +231,7 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
   const replaced = overridden === undefined ? [] : [overridden.tool.name, ...overridden.tool.aliases]
   const risk: Risk = tool.risk === 'high' || overridden?.risk === 'high' ? 'high' : 'low'
   const answered = new Set([...names, ...replaced.map(alias => alias.toLowerCase())])
+  let fingerprint: string | undefined
   const entry: Entry = {
     tool,
     names: new Set([...answered, ...(tool.fullName === undefined ? [] : [tool.fullName.toLowerCase()])]),
@@ -238,7 +239,8 @@ function place(byName: Map<string, Entry[]>, tool: AnyTool, provider: Provider):
     risk,
     // Made when it is asked for: it needs the tool's schema, which takes its time to build.
     get fingerprint() {
-      return fingerprintOf(tool, provider.id)
+      fingerprint ??= fingerprintOf(tool, provider.id)
+      return fingerprint
     },
   }
   for (const name of answered) {
@@ -257,24 +259,13 @@ function parametersLost(tool: AnyTool, replaced: AnyTool): string[] {
   return parameterNames(replaced).filter(name => !taken.includes(name))
 }
 
-const fingerprints = new WeakMap<AnyTool, Map<string, string>>()
-
 /**
  * Identifies what a tool claims to be: everything that a model or a person reads of it, and who offers it. Grants and
  * audit events carry it, so that a yes to one tool is not a yes to what takes its name later.
  */
 export function fingerprintOf(tool: AnyTool, provider: string): string {
-  const made = fingerprints.get(tool) ?? new Map<string, string>()
-  fingerprints.set(tool, made)
-  const found = made.get(provider)
-  if (found !== undefined) return found
-  const fingerprint = tool.isPartOfKogu === true ? `kogu:${tool.name}` : hashOf(tool, provider)
-  made.set(provider, fingerprint)
-  return fingerprint
-}
-
-function hashOf(tool: AnyTool, provider: string): string {
   const { name, title, description, category, risk, overrides = null } = tool
+  if (tool.isPartOfKogu === true) return `kogu:${name}`
   const schemas = [tool.input.json, tool.output?.json ?? null]
   const claims = [provider, name, title, description, category, risk, overrides, schemas]
   return hash('sha256', canonicalJson(claims)).slice(0, 32)
