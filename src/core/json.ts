@@ -21,13 +21,9 @@ export function parseInput(text: string): unknown {
   }
   const repeated = findRepeatedKey(text)
   if (repeated !== undefined) {
-    throw new ToolError(
-      'invalid_input',
-      `The key ${JSON.stringify(repeated.slice(0, 100))} is given twice.`,
-      {
-        hint: 'Pass it once: with two values, a reviewer might have read the one that is ignored.',
-      },
-    )
+    const message = `The key ${JSON.stringify(repeated.slice(0, 100))} is given twice.`
+    const hint = 'Pass it once: with two values, a reviewer might have read the one that is ignored.'
+    throw new ToolError('invalid_input', message, { hint })
   }
   checkValue(value)
   return value

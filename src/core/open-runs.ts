@@ -157,20 +157,15 @@ function withParentsLabels(run: Run): Run {
   return run
 }
 
-function toWish(
-  wish: AuthorityWish,
-  parent: Run | undefined,
-  { workspace, canonicalTool }: OpenRunsParts,
-): AuthorityWish {
+function toWish(wish: AuthorityWish, parent: Run | undefined, parts: OpenRunsParts): AuthorityWish {
+  const { workspace, canonicalTool } = parts
   const { agent } = wish
   const isOther = agent !== undefined && agent !== parent?.authority.agent
   const whole = isOther ? agentWish(agent, workspace, wish) : wish
   const { writeScope, tools } = whole
   return {
     ...whole,
-    ...(writeScope === undefined
-      ? {}
-      : { writeScope: writeScope.map(folder => realFolder(folder, workspace)) }),
+    ...(writeScope && { writeScope: writeScope.map(folder => realFolder(folder, workspace)) }),
     ...(tools === undefined || tools === 'all' ? {} : { tools: tools.map(canonicalTool) }),
   }
 }
@@ -179,13 +174,10 @@ function toWish(
 function realFolder(folder: string, workspace: string): string {
   const real = realPathOf(absolutePath(folder, workspace))
   if (isInside(real, workspace)) return real
-  throw new ToolError(
-    'forbidden',
-    `The write folder '${folder}' is outside of the workspace '${workspace}'.`,
-    {
-      hint: 'Changes outside the workspace could not be undone. Name a folder inside it, or start Kogu there.',
-    },
-  )
+  const hint =
+    'Changes outside the workspace could not be undone. Name a folder inside it, or start Kogu there.'
+  const message = `The write folder '${folder}' is outside of the workspace '${workspace}'.`
+  throw new ToolError('forbidden', message, { hint })
 }
 
 function notOpen(id: string): ToolError {
