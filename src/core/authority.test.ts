@@ -140,4 +140,7 @@ test('an agent has no tools, doc to write in, a few readers and git to look at, 
   })
   const settings = { tools: ['write_file'], writeScope: ['/w/src'], git: 'read-write' } as const
   expect(narrow(full, agentWish('writer', '/w', settings))).toMatchObject(settings)
+  // A program without exact types may say undefined.
+  const unsaid: object = { tools: undefined, commands: undefined, git: undefined, writeScope: undefined }
+  expect(narrow(full, agentWish('writer', '/w', unsaid))).toEqual(narrow(full, agentWish('writer', '/w')))
 })

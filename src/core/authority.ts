@@ -63,12 +63,12 @@ export const READING_COMMANDS: readonly string[] = ['ls', 'cat', 'head', 'wc', '
 /** The defaults of an agent: no tools, write access to `doc`, read-only git. */
 export function agentWish(agent: string, workspace: string, settings: AuthorityWish = {}): AuthorityWish {
   return {
-    writeScope: [`${workspace}/doc`],
-    tools: [],
-    commands: { profile: 'restricted', allowed: READING_COMMANDS },
-    git: 'read-only',
     ...settings,
     agent,
+    writeScope: settings.writeScope ?? [`${workspace}/doc`],
+    tools: settings.tools ?? [],
+    commands: settings.commands ?? { profile: 'restricted', allowed: READING_COMMANDS },
+    git: settings.git ?? 'read-only',
   }
 }
 
