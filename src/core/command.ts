@@ -3,14 +3,10 @@ export interface CommandPlan<Word = string> {
   readonly steps: readonly CommandStep<Word>[]
 }
 
-export type CommandStep<Word = string> =
-  | { readonly kind: 'cd'; readonly join: CommandJoin; readonly negate: boolean; readonly directory: string }
-  | {
-      readonly kind: 'pipeline'
-      readonly join: CommandJoin
-      readonly negate: boolean
-      readonly stages: readonly CommandStage<Word>[]
-    }
+export type CommandStep<Word = string> = { readonly join: CommandJoin; readonly negate: boolean } & (
+  | { readonly kind: 'cd'; readonly directory: string }
+  | { readonly kind: 'pipeline'; readonly stages: readonly CommandStage<Word>[] }
+)
 
 /** Whether a step runs, by the status of the last one that ran. */
 type CommandJoin = 'first' | ';' | '&&' | '||'
