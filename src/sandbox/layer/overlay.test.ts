@@ -174,6 +174,25 @@ for i in range(${files}):
     expect(tree()).toEqual({ 'src/a': 'a', 'src/deep/b': 'b', 'docs/readme': 'read me' })
   })
 
+  test.each(['here', '/run/kogu-state/b'])(
+    'may keep no more open that has no name any more: %s',
+    async path => {
+      const source = join(state.workspace, '.kogu/state')
+      mkdirSync(source, { recursive: true })
+      const given = { replaced: [{ path: '/run/kogu-state', source }] }
+      const limits = { bytes: 8 * 1024 ** 2, entries: 100 }
+      // It waits until it is stopped, in a process that a thread has started.
+      const script = `python3 -c "
+import os, subprocess, sys, threading
+code = 'import os, time; f = open(\\"${path}\\", \\"wb\\", 0); os.unlink(f.name); f.write(os.urandom(40000000)); time.sleep(60)'
+thread = threading.Thread(target=lambda: subprocess.run([sys.executable, '-c', code]))
+thread.start(); thread.join()"`
+      await expect(run(script, given, undefined, { limits })).rejects.toMatchObject({
+        message: expect.stringContaining('wrote too much to the disk'),
+      })
+    },
+  )
+
   test('keeps modes and times, drops pipes and set-user-id bits, and says so', async () => {
     const { changes } = await run(
       'chmod 640 src/a; cp /bin/true own; chmod 4755 own; mkfifo pipe; touch -d 2001-02-03 docs/readme; echo x >> src/deep/b; touch -d 2002-02-03 src/deep/b',

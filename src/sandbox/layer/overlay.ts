@@ -82,10 +82,15 @@ async function runWithin(sandbox: Sandbox, request: OverlayRequest): Promise<San
   const full = new AbortController()
   // Beside the layer, folders of the disk that the command has in the place of others.
   const written = [join(folder, 'upper'), ...(profile.replaced ?? []).flatMap(({ source }) => source ?? [])]
-  const endWatch = watchDisk(written, limits, () => full.abort())
+  let started: number | undefined
+  const endWatch = watchDisk(written, limits, { pid: () => started, stop: () => full.abort() })
   try {
     const signal = AbortSignal.any([command.signal, full.signal])
-    const result = await sandbox.run(profile, { ...command, signal }, { workspace, folder })
+    const onStarted = (pid: number): void => {
+      started = pid
+      command.onStarted?.(pid)
+    }
+    const result = await sandbox.run(profile, { ...command, signal, onStarted }, { workspace, folder })
     // What is written faster than we look is seen now.
     if (!full.signal.aborted && !exceeds(written, limits)) return result
     throw new ToolError(

@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
+import { namesIn } from '../../core/names-in.ts'
 import type { Started } from '../processes/spawner.ts'
 import type { GroupLimit, GroupLimits } from './cgroup.ts'
 
@@ -31,8 +32,16 @@ export function descendantsOf(root: number, limit: number): number[] {
   const found = [root]
   for (let index = 0; index < found.length && found.length <= limit; index += 1) {
     const pid = found[index]
-    const children = read(`/proc/${pid}/task/${pid}/children`).split(' ')
-    found.push(...children.filter(child => child !== '').map(Number))
+    // Each thread has children of its own.
+    const children = namesIn(`/proc/${pid}/task`).map(thread => read(`/proc/${pid}/task/${thread}/children`))
+    found.push(
+      ...children.flatMap(list =>
+        list
+          .split(' ')
+          .filter(child => child !== '')
+          .map(Number),
+      ),
+    )
   }
   return found
 }
