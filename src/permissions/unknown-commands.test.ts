@@ -67,6 +67,7 @@ describe('where a rule forbids a command', () => {
     "echo make deploy | awk '{ system($0) }'",
     "awk '{ print | $0 }' words.txt",
     'find . -name make -exec {} deploy ;',
+    'find deploy -exec make {} ;',
     'f() { "$@"; }; f make deploy',
     'timeout 5 "$@"',
     'env "$X" deploy',

@@ -211,7 +211,11 @@ function judgeFindActions(call: Call): Arg[] {
       let end = i + 1
       while (end < words.length && words[end] !== ';' && words[end] !== '+') end += 1
       raise(call, 'caution', '`find` runs a command for every file.', ['runs-code'])
+      const known = call.report.commands.length
       if (end > i + 1) call.report.judge(call.args.slice(i + 1, end), deeper(call.scope))
+      // Files may be called as what a rule forbids: `find deploy -exec make {} +`.
+      for (const found of call.report.commands.slice(known))
+        found.argv = found.argv.map(word => (word.text?.includes('{}') ? { ...word, text: null } : word))
       i = end
     } else if (word === '-delete') {
       raise(call, 'dangerous', '`find` deletes every file that it finds.', [

@@ -60,7 +60,9 @@ export function startedFiles({ commands, access, ...line }: CommandAnalysis): St
       line.startsUnknown ||
       // The value names what starts: `BASH_ENV=s.sh bash -c ls`, `PATH=.:$PATH s.sh`.
       (line.level === 'dangerous' && line.effects.includes('changes-environment')) ||
-      starting.some(({ argv, cwds }) => cwds === null || argv.some(({ text }) => text === null)),
+      starting.some(
+        ({ argv, cwds }) => cwds === null || argv.some(({ text, raw }) => text === null && raw !== '{}'),
+      ),
   }
 }
 

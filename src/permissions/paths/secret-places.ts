@@ -47,7 +47,29 @@ const TABLE: readonly (readonly [level: number, why: string, places: string])[] 
   [9, 'infrastructure credentials', '~/.pulumi/credentials.json, ~/.vault-token, ~/.ansible/vault*'],
   [9, 'infrastructure credentials', '~/.fly/config.yml, ~/.netlify/config.json'],
   [9, 'storage credentials', '~/.config/rclone, ~/.s3cfg, ~/.config/s3cmd, ~/.mc/config.json'],
-  [9, 'storage credentials', '~/.smbcredentials'],
+  [9, 'storage credentials', '~/.smbcredentials, ~/.davfs2, ~/.config/borg, ~/.config/restic'],
+  [10, 'private keys', '~/.config/sops, ~/.config/age, ~/.age, ~/.putty'],
+  [9, 'cloud credentials', '~/.config/stripe, ~/.config/ngrok, ~/.ngrok2, ~/.config/netlify, ~/.cloudflared'],
+  [9, 'cloud credentials', '~/.local/share/com.vercel.cli, ~/.config/configstore, ~/.supabase, ~/.railway'],
+  [
+    9,
+    'cloud credentials',
+    '~/.databrickscfg, ~/.snowflake, ~/.snowsql, ~/.dbt/profiles.yml, ~/.ibmcloud, ~/.aliyun',
+  ],
+  [9, 'cluster credentials', '~/.config/argocd, ~/.rancher, ~/.local/share/containers/auth.json'],
+  [
+    9,
+    'credentials of models',
+    '~/.huggingface/token, ~/.cache/huggingface/token, ~/.kaggle, ~/.config/kaggle',
+  ],
+  [
+    9,
+    'login credentials',
+    '~/.pg_service.conf, ~/.local/share/DBeaverData, ~/.vnc/passwd, ~/.local/share/remmina',
+  ],
+  [9, 'login credentials', '~/.msmtprc, ~/.mutt, ~/.muttrc, ~/.fetchmailrc, ~/.offlineimaprc, ~/.mbsyncrc'],
+  [9, 'login credentials', '~/.config/filezilla, ~/.purple, ~/.config/weechat/sec.conf, ~/.config/tea'],
+  [7, 'messages', '~/.config/Signal, ~/.config/Slack, ~/.config/discord, ~/.local/share/TelegramDesktop'],
   [8, 'registry credentials', '.docker/config.json, ~/.config/containers/auth.json, ~/.docker/.token_seed'],
   [7, 'browser data', '~/.mozilla, ~/.config/google-chrome*, ~/.config/chromium, ~/.config/BraveSoftware'],
   [7, 'browser data', '~/.config/microsoft-edge*, ~/.config/vivaldi, ~/.config/opera, ~/.librewolf, ~/.zen'],
@@ -57,6 +79,7 @@ const TABLE: readonly (readonly [level: number, why: string, places: string])[] 
   [7, 'browser data', '~/Library/Application Support/Google/Chrome, ~/Library/Application Support/Firefox'],
   [7, 'browser data', '~/Library/Application Support/BraveSoftware'],
   [7, 'history', '~/.local/share/fish/fish_history, ~/.histfile, ~/.history, ~/.local/share/atuin'],
+  [7, 'history', '~/.viminfo, ~/.lesshst'],
 ]
 const PLACES = TABLE.flatMap(([level, why, list]) => list.split(', ').map(path => ({ level, why, path })))
 
