@@ -65,6 +65,18 @@ describe.skipIf(noSandbox !== '')(`self_eval${noSandbox}`, () => {
     expect(ran).toEqual(['self_eval', 'run_command', 'run_command', 'run_command'])
   })
 
+  test('of an agent that has no other tool goes on as well: its checks are parts of it', async () => {
+    const box = await open()
+    box.write('Makefile', 'build:\n\t@echo built > doc/built.txt\n')
+    box.write('doc/a.md', '')
+    const authority = { agent: 'checker', tools: ['self_eval'] }
+    const { id: run } = await box.runtime.openRun({ id: 'checks', authority })
+    await box.runtime.call({ tool: 'self_eval', input: { checks: ['build'] }, run })
+    await box.runtime.closeRun(run)
+    expect(await goOn(box)).toMatchObject({ ok: true, data: { all_passed: true } })
+    expect(read(box, 'doc/built.txt')).toBe('built\n')
+  })
+
   test('says in words that a check could not run when a person denies it, and not that it failed', async () => {
     const box = await open('[[permissions.rules]]\ndecision = "ask"\ncommand = ["make", "build"]\n')
     box.write('Makefile', 'build:\n\t@echo built > built.txt\ntest:\n\t@echo "1 passed in 0.1s"\n')
