@@ -19,8 +19,8 @@ import type { Entry, Registry } from './core/registry.ts'
 import type { Run } from './core/run.ts'
 import { createSeal } from './core/seal.ts'
 import { type ShownQuestion, shownQuestion } from './core/stored-question.ts'
-import { callTools } from './core/turn.ts'
 import { createLifeCycle, type LifeCycle } from './dynamic/life-cycle.ts'
+import { goOn, goOnAll } from './go-on.ts'
 import type { GrantStore } from './permissions/grants.ts'
 import type { Rule } from './permissions/rules/rules.ts'
 import type { McpAdmin } from './providers/mcp/admin.ts'
@@ -183,7 +183,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       if (isLongRow()) await setImmediate()
       const call = await toCall(request)
       try {
-        return await callTool(parts.calls, call)
+        return await (request.id === undefined ? callTool : goOn)(parts.calls, call)
       } finally {
         if (request.run === undefined) endRun(parts.places, call.run.id)
       }
@@ -192,7 +192,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       await recovered()
       const calls = await Promise.all(requests.map(request => toCall(request)))
       try {
-        return await callTools(parts.calls, calls)
+        return await goOnAll(parts.calls, calls)
       } finally {
         requests.forEach((request, index) => {
           if (request.run === undefined) endRun(parts.places, calls[index]?.run.id ?? '')

@@ -83,7 +83,7 @@ const TOP_LEVEL = [
     'sub-agent-ends.ts',
   ],
   ...['run-spec.ts', 'turn-context.ts', 'ask-reviewer.ts', 'run-review.ts', 'review-settings.ts'],
-  ...['doctor.ts', 'doctor-services.ts', 'check-rules.ts', 'waiting-calls.ts'],
+  ...['doctor.ts', 'doctor-services.ts', 'check-rules.ts', 'waiting-calls.ts', 'go-on.ts'],
 ]
 
 const MOST_LINES = 400

@@ -160,6 +160,34 @@ describe.skipIf(noSandbox !== '')(`changes that wait for an answer${noSandbox}`,
     expect(contentOf(kogu, 'a.txt')).toBe('one\n')
   })
 
+  test('go on in their run, in another process, as they were: the line does not run again', async () => {
+    const kogu = await open()
+    const run = 'night'
+    const line = 'date +%s%N > stamp'
+    const callIn = ({ runtime }: TestRuntime, id: string) =>
+      runtime.callAll([{ id, run, tool: 'run_command', input: { command: line } }])
+    const [asked] = await callIn(kogu, 'call_night.1.0')
+    const stamp = readFileSync(join(kogu.workspace, '.kogu/overlays', layers(kogu)[0] ?? '', 'upper/stamp'))
+    const other = await another(kogu)
+    // Nobody has answered yet: the same question waits, about the same layer.
+    expect(await callIn(other, 'call_night.1.0')).toMatchObject([{ question: asked?.question }])
+    expect(layers(kogu)).toHaveLength(1)
+    await other.runtime.answerQuestion(asked?.question ?? '', YES)
+    const [done] = await callIn(await another(kogu), 'call_night.1.0')
+    expect(done).toMatchObject({ ok: true, decision: { by: 'user' } })
+    expect(readFileSync(join(kogu.workspace, 'stamp'))).toEqual(stamp)
+    // What has changed since is asked about as it is now.
+    const { question } = await kogu.runtime.call({
+      ...{ id: 'call_night.2.0', run, tool: 'run_command', input: { command: line } },
+    })
+    kogu.write('stamp', 'by a person\n')
+    await kogu.runtime.answerQuestion(question ?? '', YES)
+    const [again] = await callIn(await another(kogu), 'call_night.2.0')
+    expect(again).toMatchObject({ ok: false, error: { code: 'needs_approval' } })
+    expect(again?.question).not.toBe(question)
+    expect(contentOf(kogu, 'stamp')).toBe('by a person\n')
+  })
+
   test('are no interrupted command, also when the call is repeated while they wait', async () => {
     const kogu = await open()
     const { id } = await kogu.runtime.openRun()
