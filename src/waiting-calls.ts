@@ -104,16 +104,16 @@ export function createWaitingCalls(
     return stored
   }
   const makeAgain = async (
-    { lineage, run, ...call }: NonNullable<StoredQuestion['outer']> & Pick<Call, 'isPart'>,
+    { lineage, run, isPart, ...call }: NonNullable<StoredQuestion['outer']>,
     { signal = new AbortController().signal, ...options }: CallOptions,
-  ): Promise<Call> => ({ ...call, run: await runs.resume(lineage, run), signal, ...options })
-  const toCall = (
-    { question, caller, cwd, lineage, run, isPart }: StoredQuestion,
-    options: CallOptions,
   ): Promise<Call> => {
-    const { callId: id, tool, input } = question
     const part = isPart === undefined ? {} : { isPart }
-    return makeAgain({ id, tool: tool.name, input, caller, cwd, lineage, run, ...part }, options)
+    return { ...call, ...part, run: await runs.resume(lineage, run), signal, ...options }
+  }
+  const toCall = (stored: StoredQuestion, options: CallOptions): Promise<Call> => {
+    const { question, caller, cwd, lineage, run, isPart } = stored
+    const { callId: id, tool, input } = question
+    return makeAgain({ id, tool: tool.name, input, caller, cwd, lineage, run, isPart }, options)
   }
   /** The call that goes on with the answer: the one that asked, or the one that it is a part of. */
   const toContinued = async (stored: StoredQuestion, options: CallOptions): Promise<Call> =>

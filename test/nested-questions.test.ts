@@ -95,7 +95,11 @@ describe.skipIf(noSandbox !== '')(`self_eval${noSandbox}`, () => {
     const box = await open()
     box.write('Makefile', 'build:\n\t@echo built > built.txt\n')
     await box.runtime.call({ tool: 'self_eval', input: { checks: ['build'] } })
-    expect(await goOn(box, 'deny')).toMatchObject({ ok: true, data: { all_passed: true } })
+    expect(await goOn(box, 'deny')).toMatchObject({
+      ok: true,
+      text: expect.stringMatching(/^build: passed .*its changes were not kept/),
+      data: { all_passed: true, checks: { build: { changes_kept: false } } },
+    })
     expect(read(box, 'built.txt')).toBeUndefined()
   })
 })

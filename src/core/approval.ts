@@ -9,11 +9,11 @@ export interface CallSummary {
   readonly runId: string
   /** Ids of the runs above and of this one, the outermost first. */
   readonly runPath: readonly string[]
-  readonly agent?: string
+  readonly agent?: string | undefined
   /** The calls that it is a part of, the outermost first. */
-  readonly within?: readonly { readonly callId: string; readonly tool: string }[]
+  readonly within?: readonly { readonly callId: string; readonly tool: string }[] | undefined
   /** The beginning of the outermost run's task, if known. */
-  readonly task?: string
+  readonly task?: string | undefined
   readonly tool: { readonly name: string; readonly title: string; readonly fingerprint: string }
   readonly input: Readonly<Record<string, unknown>>
   readonly cwd: string
@@ -29,7 +29,7 @@ export interface CallSummary {
   /** Hard to undo: approving needs a typed confirmation. */
   readonly isDangerous: boolean
   /** The exact command, …, when the input itself does not show it well enough. */
-  readonly details?: string
+  readonly details?: string | undefined
   /** The difference it would make, as far as the tool can tell. */
   readonly preview?: string
   /** Parts of the preview that can be left out one by one. */

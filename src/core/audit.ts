@@ -47,9 +47,9 @@ interface ApprovalAnswered extends OfCall {
   question: string
   /** `stale`: what was asked about has changed, so that no answer counts. */
   answer: Answer['kind'] | 'stale' | 'withdrawn'
-  user?: string
+  user?: string | undefined
   /** What is remembered, in words. */
-  grant?: string
+  grant?: string | undefined
 }
 
 export interface CallFinished extends OfCall {

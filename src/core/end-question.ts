@@ -14,16 +14,11 @@ export async function endQuestion(
 ): Promise<boolean> {
   if (!(await runtime.questions.end(question.id))) return false
   const { callId, runId, tool, access, decision, risk, subject } = question
-  const agent = lineage.at(-1)?.authority.agent
   if (by?.id === callId || subject.kind === 'gate') {
     // The call itself has not ended, and a gate is none; what became of the question is on record all the same.
     if (how !== 'used')
       runtime.audit.record({
-        type: 'approval-answered',
-        call: callId,
-        run: runId,
-        question: question.id,
-        answer: how,
+        ...{ type: 'approval-answered', call: callId, run: runId, question: question.id, answer: how },
       })
     return true
   }
@@ -35,7 +30,7 @@ export async function endQuestion(
   }[how]
   const about: Omit<CallFinished, 'call' | 'run' | 'tool'> = {
     type: 'call-finished',
-    ...(agent === undefined ? {} : { agent }),
+    agent: lineage.at(-1)?.authority.agent,
     ok: false,
     error: { code: CODES[how], message },
     decision: how === 'expired' ? { ...decision, outcome: 'deny', by: 'timeout' } : decision,

@@ -109,14 +109,13 @@ function toAnswer(answer: GivenAnswer): GateAnswer {
 }
 
 function toQuestion({ clock, questionMs }: Parts, { id, run, reason, input, cwd }: Gate): Question {
-  const { agent } = run.authority
   const createdAt = clock.now()
   return {
     id: `q-${randomBytes(4).toString('hex')}`,
     callId: id,
     runId: run.id,
     runPath: [...lineage(run)].map(each => each.id).reverse(),
-    ...(agent === undefined ? {} : { agent }),
+    agent: run.authority.agent,
     tool: { name: CALLER, title: 'Step of a pipeline', fingerprint: '' },
     subject: { kind: 'gate' },
     input,
@@ -139,9 +138,7 @@ function toStored(question: Question, { run, cwd }: Gate): StoredQuestion {
     question,
     judged: { 'what would begin': question.digest },
     caller: CALLER,
-    cwd,
-    lineage: lineageOf(run),
-    run: runStateOf(run, new Set()),
+    ...{ cwd, isPart: undefined, lineage: lineageOf(run), run: runStateOf(run, new Set()) },
     unrecorded: [],
   }
 }

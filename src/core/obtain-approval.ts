@@ -4,7 +4,7 @@ import type { Call, CallRuntime, Prepared, Progress } from './call.ts'
 import { endQuestion } from './end-question.ts'
 import { ToolError } from './errors.ts'
 import { describeChanges, type MadeQuestion, makeQuestion, outerCalls, subjectOf } from './question.ts'
-import { lineageOf, runStateOf, type StoredQuestion, showCall } from './stored-question.ts'
+import { lineageOf, type MadeWith, runStateOf, type StoredQuestion, showCall } from './stored-question.ts'
 
 /** The call waits for an answer that comes later; it has not ended. */
 export class Pending extends ToolError {
@@ -115,15 +115,10 @@ export function recordAnswer(
   { id, callId, runId, offers }: Question,
   answer: Answer,
 ): void {
-  const label = 'grant' in answer ? offers.find(offer => offer.id === answer.grant)?.label : undefined
   audit.record({
-    type: 'approval-answered',
-    call: callId,
-    run: runId,
-    question: id,
-    answer: answer.kind,
-    ...('user' in answer ? { user: answer.user } : {}),
-    ...(label === undefined ? {} : { grant: label }),
+    ...{ type: 'approval-answered', call: callId, run: runId, question: id, answer: answer.kind },
+    user: 'user' in answer ? answer.user : undefined,
+    grant: 'grant' in answer ? offers.find(offer => offer.id === answer.grant)?.label : undefined,
   })
 }
 
@@ -182,23 +177,23 @@ async function findSame(
 
 function toStored(call: Call, { request }: Prepared, { question, judged }: MadeQuestion): StoredQuestion {
   const paths = new Set(question.access.flatMap(item => ('path' in item ? [item.path] : [])))
-  const [outer] = outerCalls(call)
+  const [outer] = outerCalls(call).map(each => each.call)
   return {
     question,
     judged,
-    caller: call.caller,
-    ...(call.isPart === undefined ? {} : { isPart: call.isPart }),
-    cwd: call.cwd,
-    lineage: lineageOf(call.run),
-    run: runStateOf(call.run, paths),
+    ...toMadeWith(call, paths),
     unrecorded: request.tool.unrecorded ?? [],
-    ...(outer === undefined ? {} : { outer: toOuter(outer.call, paths) }),
+    ...(outer === undefined ? {} : { outer: toOuter(outer, paths) }),
   }
 }
 
-function toOuter(call: Call, paths: ReadonlySet<string>): NonNullable<StoredQuestion['outer']> {
-  const { id, tool, input, caller, cwd, run } = call
-  return { id, tool, input, caller, cwd, lineage: lineageOf(run), run: runStateOf(run, paths) }
+function toOuter(call: Call, paths: ReadonlySet<string>): StoredQuestion['outer'] & object {
+  const { id, tool, input } = call
+  return { id, tool, input, ...toMadeWith(call, paths) }
+}
+
+function toMadeWith({ caller, isPart, cwd, run }: Call, paths: ReadonlySet<string>): MadeWith {
+  return { caller, isPart, cwd, lineage: lineageOf(run), run: runStateOf(run, paths) }
 }
 
 /** An approver says why it cannot ask as part of a sentence: "no terminal is available to ask for approval". */

@@ -6,7 +6,7 @@ import { partsOf } from './diff-parts.ts'
 import { fileState } from './file-state.ts'
 import { lookAt, realPathOf } from './real-path.ts'
 import { lineage } from './run.ts'
-import { changedPieces, FILE_PIECE, type Judged, withoutValues } from './stored-question.ts'
+import { FILE_PIECE, type Judged, withoutValues } from './stored-question.ts'
 import { toLine } from './visible.ts'
 
 export interface MadeQuestion {
@@ -54,7 +54,6 @@ export async function summarizeCall(
   prepared: Prepared,
 ): Promise<CallSummary> {
   const { entry, request, judgement, changes } = prepared
-  const { agent } = call.run.authority
   const task = lineage(call.run).findLast(run => run.task !== undefined)?.task
   const { effects = [], dangerous = false, details } = judgement.preview ?? {}
   const within = outerCalls(call).map(outer => ({ callId: outer.call.id, tool: outer.tool }))
@@ -64,9 +63,9 @@ export async function summarizeCall(
     runPath: lineage(call.run)
       .map(run => run.id)
       .toReversed(),
-    ...(agent === undefined ? {} : { agent }),
-    ...(within.length === 0 ? {} : { within }),
-    ...(task === undefined ? {} : { task: task.slice(0, MOST_OF_TASK) }),
+    agent: call.run.authority.agent,
+    within: within.length === 0 ? undefined : within,
+    task: task?.slice(0, MOST_OF_TASK),
     tool: { name: entry.tool.name, title: entry.tool.title, fingerprint: entry.fingerprint },
     input: changes?.callInput ?? request.input,
     cwd: judgement.cwd,
@@ -76,14 +75,15 @@ export async function summarizeCall(
     decision: judgement.decision,
     reasons: judgement.reasons,
     isDangerous: dangerous,
-    ...(details === undefined ? {} : { details }),
+    details,
     ...(await previewOf(runtime, call, prepared)),
   }
 }
 
 /** Why an answer to the one question is none to the other, as the rest of a sentence. */
 export function describeChanges(before: Judged, now: Judged): string {
-  const changed = changedPieces(before, now)
+  const names = new Set([...Object.keys(before), ...Object.keys(now)])
+  const changed = [...names].filter(name => before[name] !== now[name]).sort()
   const named = changed.slice(0, 5).join(', ')
   return changed.length > 5 ? `${named} and ${changed.length - 5} more` : named
 }

@@ -8,27 +8,26 @@ import { hasLabel, lineage, type PartialView, type Run } from './run.ts'
 import type { Label } from './tool.ts'
 
 /** A question that outlives the process in which it was asked. Holds the exact input: never shown as it is. */
-export interface StoredQuestion {
+export interface StoredQuestion extends MadeWith {
   readonly question: Question
   /** What the digest was made of, piece by piece, to say what has changed. */
   readonly judged: Judged
-  /** What the call was made with, to make it again. */
+  /** Parameters of the tool whose values are not to be shown. */
+  readonly unrecorded: readonly string[]
+  /** The outermost call that this one is a part of: that one goes on with the answer. */
+  readonly outer?: MadeWith & Pick<Call, 'id' | 'tool' | 'input'>
+  readonly answer?: GivenAnswer & { readonly at: number }
+}
+
+/** What a call was made with, to make it again. */
+export interface MadeWith {
   readonly caller: string
-  readonly isPart?: true
+  readonly isPart: true | undefined
   readonly cwd: string
   /** The runs above and the call's own, the outermost first: rules and limits of all of them hold for it. */
   readonly lineage: readonly RunOrigin[]
   /** What the judgement took from the run, which may be gone with its process. */
   readonly run: RunState
-  /** Parameters of the tool whose values are not to be shown. */
-  readonly unrecorded: readonly string[]
-  /** The outermost call that this one is a part of: that one goes on with the answer. */
-  readonly outer?: Pick<StoredQuestion, 'caller' | 'cwd' | 'lineage' | 'run'> & {
-    readonly id: string
-    readonly tool: string
-    readonly input: unknown
-  }
-  readonly answer?: GivenAnswer & { readonly at: number }
 }
 
 /** Ids of a run's calls, and of those inside of them, follow from that of the run, whichever process makes them. */
@@ -145,12 +144,6 @@ export interface QuestionStore {
   extend(id: string, expiresAt: number): Promise<boolean>
   /** Ends a question. Of several that end the same one, in whatever process, only one gets true. */
   end(id: string): Promise<boolean>
-}
-
-/** The pieces that are not the same, for a sentence. */
-export function changedPieces(before: Judged, now: Judged): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(now)])
-  return [...names].filter(name => before[name] !== now[name]).sort()
 }
 
 export function findIn(all: readonly StoredQuestion[], id: string): StoredQuestion | undefined {

@@ -21,6 +21,8 @@ export interface CheckResult extends Findings {
   /** It was not run, because that was refused or is not possible. */
   readonly not_run?: true
   readonly duration_ms: number
+  /** False if a person or a rule did not let its changes stay: it ran all the same. */
+  readonly changes_kept?: boolean
   /** Bytes of what the build left in `dist`, `build` or `out`. */
   readonly bundle_bytes?: number
   /** Against the last time. */
@@ -88,6 +90,7 @@ const RAN = z.object({
   stderr: z.string(),
   timed_out: z.boolean(),
   duration_ms: z.number(),
+  changes_kept: z.boolean(),
 })
 
 async function runCheck(
@@ -109,7 +112,7 @@ async function runCheck(
     const error = result.error?.message ?? 'The command gave no result.'
     return { passed: false, not_run: true, command, error, duration_ms: elapsed }
   }
-  const { exit_code, stdout, stderr, timed_out, duration_ms } = ran.data
+  const { exit_code, stdout, stderr, timed_out, duration_ms, changes_kept } = ran.data
   if (timed_out) return { passed: false, command, error: 'Timeout', duration_ms }
   const passed = exit_code === 0
   const bundle = check === 'build' && passed ? bundleBytes(context.workspace) : undefined
@@ -120,6 +123,7 @@ async function runCheck(
     stdout: cut(stdout),
     stderr: cut(stderr),
     duration_ms,
+    changes_kept,
     ...countFindings(`${stdout}\n${stderr}`),
     ...(bundle === undefined ? {} : { bundle_bytes: bundle }),
   }
@@ -195,6 +199,7 @@ function describe(check: string, result: CheckResult): string {
     tests === undefined ? '' : `${tests.passed} passed, ${tests.failed} failed`,
     bundle_bytes === undefined ? '' : `${counted(bundle_bytes, 'byte')} built`,
     ...Object.entries(change ?? {}).map(describeChange),
+    result.changes_kept === false ? 'its changes were not kept' : '',
     error ?? '',
   ].filter(fact => fact !== '')
   const head = `${check}: ${passed ? 'passed' : 'failed'} in ${(duration_ms / 1000).toFixed(1)} s`
