@@ -126,6 +126,13 @@ describe.skipIf(typeof findUsableSystem() === 'string')('custom tools', () => {
   })
 })
 
+test('a command that fails is a no to scripts and pipelines, as with run_command', () => {
+  configure('[tools.custom.missing]\ndescription = "x"\ncommand = "ls no-such-file"\nrisk_level = "low"\n')
+  const { code, stdout } = machine.run(['call', 'missing', '{}', '--json'])
+  expect(code).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { exit_code: 2, success: false } })
+})
+
 test('a template that cannot be used is an error with its line and column', () => {
   configure(
     '[tools.custom.x]\ndescription = "d"\ncommand = "sh -c {code}"\n[tools.custom.x.parameters.code]\n',

@@ -215,6 +215,7 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     const refused = [
       evil,
       await call('create_tool', { ...REVERSE, name: '9x' }),
+      await call('create_tool', { ...REVERSE, name: 'five', code: 'const execute = 5' }),
       await call('create_tool', REVERSE),
       await call('create_tool', { ...REVERSE, name: 'a', parameters: { 値: { type: 'string' } } }),
       await call('delete_dynamic_tool', { tool_name: 'string_reverse' }),
@@ -224,6 +225,7 @@ run_dynamic_tool({ tool_id: "dt_aac14e41a785", parameters: { /* ... */ } })`)
     expect(refused.map(({ error }) => [error?.code, error?.hint])).toEqual([
       ['invalid_input', 'Change the code so that no critical finding is left.'],
       ['invalid_input', expect.stringContaining('Choose a name such as count_words')],
+      ['invalid_input', null],
       ['conflict', 'Choose another name, or delete that tool first.'],
       ['invalid_input', expect.stringContaining('Choose a name such as city_name')],
       ['invalid_input', 'Pass confirm: true.'],

@@ -30,8 +30,9 @@ const MOST_REPAIRS = 20
 function refusal(tool: AnyTool, issues: readonly Issue[]): ToolError {
   const messages = issues.map(issue => {
     const place = issue.pointer.split('/').slice(1).join('.')
-    const named = /^(Missing required|Unknown) parameter /.test(issue.message) || place === ''
-    return named ? issue.message : `'${place}' ${issue.message}`
+    // A sentence of its own says what it is about; the rest goes on after the name, as "must be …" does.
+    const isSentence = /^(?!Invalid)[A-Z]/.test(issue.message) || place === ''
+    return isSentence ? issue.message : `'${place}' ${issue.message}`
   })
   const unknown = issues.map(issue => /^Unknown parameter '(.*)'$/.exec(issue.message)?.[1])
   const typo = unknown.find(name => name !== undefined)

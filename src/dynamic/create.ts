@@ -196,6 +196,13 @@ function definesExecute({ program }: ParsedCode): boolean {
     const declaration = node.type === 'ExportNamedDeclaration' ? node.declaration : node
     if (declaration?.type === 'FunctionDeclaration') return declaration.id?.name === 'execute'
     if (declaration?.type !== 'VariableDeclaration') return false
-    return declaration.declarations.some(({ id }) => id.type === 'Identifier' && id.name === 'execute')
+    return declaration.declarations.some(
+      ({ id, init }) => id.type === 'Identifier' && id.name === 'execute' && !isPlainValue(init?.type),
+    )
   })
+}
+
+/** What can never be called. */
+function isPlainValue(type: string | undefined): boolean {
+  return /^(Template)?Literal$|^(Object|Array)Expression$/.test(type ?? '')
 }

@@ -191,12 +191,11 @@ async function readLines(
   const window = await readWindow(blocks, format, startOfLine(scan, format, first), limits)
   if (first > 0 && window.lines.length === 0) {
     const total = scan === null ? 'fewer lines than that' : counted(scan.totalLines, 'line')
+    // The number of the line, because callers count offsets from 0 or from 1.
     throw new ToolError(
       'invalid_input',
-      `offset ${offset} is past the end of the file, which has ${total}.`,
-      {
-        hint: 'A negative offset counts from the end: -20 shows the last 20 lines.',
-      },
+      `Line ${first + 1} is past the end of the file, which has ${total}.`,
+      { hint: 'A negative offset counts from the end: -20 shows the last 20 lines.' },
     )
   }
   return { ...window, first }
