@@ -14,11 +14,11 @@ export interface RememberOptions {
 
 /** What was decided, by whom. */
 export function answerToDecision({ decision }: Judgement, answer: GivenAnswer): Decision {
-  const { user } = answer
-  if (answer.kind !== 'deny' && answer.kind !== 'deny-permanently')
-    return { ...decision, outcome: 'allow', by: 'user', reason: `Approved by ${user}.`, user }
-  const words = answer.message === undefined ? '' : `: ${answer.message}`
-  return { ...decision, outcome: 'deny', by: 'user', reason: `Denied by ${user}${words}.`, user }
+  const { kind, user } = answer
+  const isYes = kind === 'once' || kind === 'session' || kind === 'permanent'
+  const words = 'message' in answer && answer.message !== undefined ? `: ${answer.message}` : ''
+  const reason = `${isYes ? 'Approved' : 'Denied'} by ${user}${words}.`
+  return { ...decision, outcome: isYes ? 'allow' : 'deny', by: 'user', reason, user }
 }
 
 /** An answer for a run outlives the process when the run has a name, but no longer than a day. */
