@@ -188,7 +188,7 @@ export function createWaitingCalls(
       const { callId } = asked.question
       const looked = await lookAt(id)
       if (looked === undefined)
-        throw new ToolError('invalid_input', 'This question is not about a call, so no answer is remembered.')
+        throw new ToolError('invalid_input', 'No answer to this question can be remembered.')
       const answered = await keepAnswer(id, answer, by)
       // At once: whoever made the call may never continue it, and it can be made again elsewhere.
       if (answered?.isFirst === true)

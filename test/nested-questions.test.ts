@@ -186,7 +186,7 @@ describe('code of a dynamic tool', () => {
     expect(await goOn(box)).toMatchObject({ error: { code: 'needs_approval' } })
     expect(await goOn(box)).toMatchObject({
       ok: false,
-      error: { code: 'conflict', message: expect.stringContaining('other things than before') },
+      error: { code: 'stale', message: expect.stringContaining('other things than before') },
     })
     expect(await box.runtime.listQuestions()).toEqual([])
     expect(await box.runtime.listChanges()).toHaveLength(1)

@@ -154,7 +154,7 @@ describe('a call that makes calls', () => {
     await answer(waits.question)
     expect(await call()).toMatchObject({
       ok: false,
-      error: { code: 'conflict', message: expect.stringContaining('other things than before') },
+      error: { code: 'stale', message: expect.stringContaining('other things than before') },
     })
     expect(done).toEqual(['write a'])
     // Nobody is asked for what nobody waits for.

@@ -49,10 +49,10 @@ interface Entry {
   readonly result?: CallResult
 }
 
-/** The tool asks for other things than before its call waited. Not for the tool to handle: its call ends. */
+/** The tool asks for other things than before its call waited. Not for the tool to handle: its call ends, and no retry follows. */
 export class Diverged extends ToolError {
   constructor(tool: string) {
-    super('conflict', `${tool} asked for other things than before it waited, so it could not go on.`, {
+    super('stale', `${tool} asked for other things than before it waited, so it could not go on.`, {
       hint: 'No call was repeated, and what was done stays. Call it again to begin anew.',
     })
   }
@@ -179,7 +179,8 @@ export function createInnerCalls(
         return entry.result
       }
       if (entry.hasBegun !== true) return makeNow(entry, inner, signal, known !== undefined)
-      throw new ToolError('failed', `Kogu was interrupted while ${inner.tool} ran. ${UNKNOWN_EFFECT}`)
+      // Nothing that is tried again by itself: whether it had its effect is for a person to find out.
+      throw new ToolError('cancelled', `Kogu was interrupted while ${inner.tool} ran. ${UNKNOWN_EFFECT}`)
     },
     requireAll() {
       if (isOpen()) throw new Diverged(tool.name)
