@@ -70,11 +70,9 @@ async function runBuild(context: CommandContext): Promise<number> {
     output.note(`${counted(begin.changed, 'file')} with uncommitted changes: they are not part of the build.`)
   return withParts(context, async parts => {
     const wish = { goal, rounds, model, gate: flag(context.values, 'gate') }
-    const { run, linked } = await createBuild(parts, begin, wish)
+    const run = await createBuild(parts, begin, wish)
     output.note(`${output.signs.begins} build ${run.id}  ${toLine(model)}  branch ${run.build?.branch}`)
     output.detail(`copy ${run.build?.root}`)
-    for (const name of linked)
-      output.note(`${toLine(name)} is too large to copy: the build sees yours, and cannot write into it.`)
     return workOnBuild(context, parts, run)
   })
 }

@@ -42,7 +42,7 @@ export async function createBuild(
   parts: PipelineParts,
   begin: Begin,
   { goal, rounds, gate, model }: BuildWish,
-): Promise<{ readonly run: SavedPipelineRun; readonly linked: readonly string[] }> {
+): Promise<SavedPipelineRun> {
   const { runtime, environment, loaded } = parts
   const id = newRunId()
   const lock = pipelineRunsOf(runtime.places).lock(id)
@@ -56,16 +56,15 @@ export async function createBuild(
   try {
     sweepAbandoned(parts)
     await copyRepository(git, begin, build)
-    const linked = await bringDependencies(git, begin.repository, build.root)
+    await bringDependencies(git, begin.repository, build.root)
     if (!hasNoLinks(join(build.root, '.kogu'), ['panels', 'pipelines', 'rehearsals']))
       throw new ToolError('forbidden', "The repository's '.kogu' has links in it, so no build runs on it.")
     writeTemplateFiles(build.root, NAME, selfBootstrap({ rounds, gate }))
-    const run = await inCopy(parts, build, undefined, async there => {
+    return await inCopy(parts, build, undefined, async there => {
       await trustPipeline({ ...there, services: async () => there }, NAME)
       const lasting = model === undefined ? {} : { model: lastingId(model, loaded.workspace.cwd) }
       return createPipelineRun(there, NAME, { goal }, { id, build, ...lasting })
     })
-    return { run, linked }
   } catch (error) {
     removeCopy(parts, id)
     throw error

@@ -22,7 +22,7 @@ export function configOfCopy(loaded: LoadedConfig, root: string): LoadedConfig {
 
 /** docs/build.md shows the same rules as a person would write them. */
 export const RULES: readonly Pick<Rule, 'id' | 'tool' | 'path' | 'command'>[] = [
-  { id: 'build-delete', tool: ['delete_file', 'move_file'], path: ['**'] },
+  { id: 'build-delete', tool: ['delete_file'], path: ['**'] },
   { id: 'build-add', tool: ['git_ops'], command: ['git', '--literal-pathspecs', 'add', '--', '**'] },
   { id: 'build-commit', tool: ['git_ops'], command: ['git', 'commit', '-m', '*'] },
 ]

@@ -1,13 +1,4 @@
-import {
-  constants,
-  cpSync,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  realpathSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { constants, cpSync, existsSync, lstatSync, realpathSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ToolError } from '../../core/errors.ts'
 import { makeFolders } from '../../core/make-folders.ts'
@@ -80,32 +71,22 @@ const LEFT_OUT = [
   ...['__pycache__', '*.pyc', '.pytest_cache', '.mypy_cache', '.ruff_cache', '.coverage', '.cache'],
 ]
 
-const MOST_BYTES = 512 * 1024 * 1024
-const MOST_FILES = 50_000
-
 /**
- * Gives the copy what the person has installed. Copied, so that checks can write their caches into it; what is too large is
- * a link, through which nothing can be written. Returns the names of those.
+ * Gives the copy what the person has installed, as copies too: a contained check sees nothing outside of the copy, and may
+ * write its caches into it. Where the file system can, they share their content until one of them changes.
  */
-export async function bringDependencies(git: PersonGit, repository: string, root: string): Promise<string[]> {
+export async function bringDependencies(git: PersonGit, repository: string, root: string): Promise<void> {
   const list = async (...more: string[]): Promise<string[]> =>
     ((await git.ask(repository, 'ls-files', '--others', '--directory', '-z', ...more)) ?? '').split('\0')
   const found = new Set([...(await list()), ...(await list('--ignored', '--exclude-standard'))])
   const names = [...found]
     .map(name => name.replace(/\/$/, ''))
     .filter(name => DEPENDENCIES.has(basename(name)))
-  const linked: string[] = []
   for (const name of names.toSorted()) {
     const target = join(root, name)
     const source = folderAt(join(repository, name))
-    if (source === undefined || existsSync(target) || !existsSync(dirname(target))) continue
-    if (isSmall(source)) copyFolder(source, target)
-    else {
-      symlinkSync(source, target)
-      linked.push(name)
-    }
+    if (source !== undefined && !existsSync(target) && existsSync(dirname(target))) copyFolder(source, target)
   }
-  return linked
 }
 
 function folderAt(path: string): string | undefined {
@@ -133,19 +114,4 @@ const copyFolder = (source: string, target: string): void =>
 function isCopied(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   return stat !== undefined && (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink())
-}
-
-function isSmall(folder: string): boolean {
-  let [bytes, files] = [0, 0]
-  const open = [folder]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const entry of readdirSync(next, { withFileTypes: true })) {
-      const path = join(next, entry.name)
-      if (entry.isDirectory()) open.push(path)
-      else bytes += lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
-      files += 1
-      if (bytes > MOST_BYTES || files > MOST_FILES) return false
-    }
-  }
-  return true
 }
