@@ -63,6 +63,14 @@ const SECTIONS: Readonly<Record<string, Section>> = {
     title: 'kills: agents with side effects, killed at random moments and resumed (seven minutes at most)',
     run: async () => (await import('./agents.ts')).measureKills(),
   },
+  'build-kills': {
+    title: 'build-kills: kogu build, killed at every step and at many moments, and resumed (five minutes)',
+    run: async () => (await import('./builds.ts')).measureBuildKills(),
+  },
+  'own-build': {
+    title: "own-build: kogu build on Kogu's own repository, with a played model that adds a small tool",
+    run: async () => (await import('./builds.ts')).measureOwnBuild(),
+  },
   'cluster-kills': {
     title:
       'cluster-kills: workers, server and PostgreSQL killed and frozen at random moments (ten minutes at most)',

@@ -160,10 +160,21 @@ if (process.argv.includes('--types')) {
 }
 
 const old = `${fresh}.old`
-if (existsSync(dist)) renameSync(dist, old)
+if (existsSync(dist)) moveFolder(dist, old)
 keepRecentChunks()
 renameSync(fresh, dist)
 rmSync(old, { recursive: true, force: true })
+
+/** Kogu builds itself in its own sandbox, too, where a folder that was there before cannot be renamed. */
+function moveFolder(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error
+    cpSync(from, to, { recursive: true, preserveTimestamps: true })
+    rmSync(from, { recursive: true })
+  }
+}
 
 /**
  * A kogu that is running loads its chunks when it needs them, by the names of its own build. They stay for an hour, and

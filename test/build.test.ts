@@ -64,14 +64,18 @@ test.each(cases)('%s: right after one wrong round, in mode ask with nobody there
 })
 
 test('always wrong: failed, nothing committed, everything explained; the copy stays until it is discarded', async () => {
-  const box = open(CASES.failing)
+  const rule =
+    '[[permissions.rules]]\nid = "mine"\ndecision = "ask"\ntool = "write_file"\npath = ["prices.txt"]\n'
+  const box = open(CASES.failing, rule)
   vendor.play(agentsOf(CASES.failing, true))
   const before = box.digest()
-  const ran = await box.kogu(['build', 'fix it', '--rounds', '2', '--plain'])
+  const ran = await box.kogu(['build', 'fix it', '--rounds', '2', '--mode', 'auto', '--plain'])
   expect(ran.code).toBe(1)
   expect(ran.stderr).toMatch(/fix {2}agent fixer, round 2[\s\S]*test: failed/)
   expect(ran.stdout).toMatch(/asked +fix it\nresult +failed\n(?:checked .*\n)*checked +test: failed/)
-  expect(ran.stdout).toMatch(/rounds +2\nspent +\d+ calls[\s\S]*nothing was committed/)
+  expect(ran.stdout).toMatch(
+    /rounds +2\nrefused +edit_file: [^\n]*mode is auto[^\n]*\nspent +\d+ calls[\s\S]*nothing was committed/,
+  )
   const [id = ''] = copiesOf(box)
   expect(box.git('branch', '--list', '--format=%(refname:short)')).toBe('main\n')
   expect(box.git('log', '--all', '--format=%s')).toBe('First\n')

@@ -28,7 +28,7 @@ export function createBuildView(output: Output, run: SavedPipelineRun): BuildVie
     const isNo = !ok || checks.some(line => line.includes(': failed'))
     const cost = costUsd > 0 ? `  $${spent.toFixed(4)} so far` : ''
     output.note(`${isNo ? signs.failed : signs.ok} ${step}${cost}`)
-    const shown = checks.filter(line => !line.includes(': skipped') && error?.includes(line) !== true)
+    const shown = checks.filter(line => error?.includes(line) !== true)
     for (const line of shown) output.note(`    ${toLine(line, 200)}`)
     if (error !== undefined) output.note(`    ${firstLines(error)}`)
   }

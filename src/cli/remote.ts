@@ -5,6 +5,7 @@ import type { GivenAnswer } from '../core/approval.ts'
 import { ToolError } from '../core/errors.ts'
 import type { ShownQuestion } from '../core/stored-question.ts'
 import { toBlock, toLine } from '../core/visible.ts'
+import type { Places } from '../store/places.ts'
 import { type CommandContext, CommandError, countOption, flag, textOption, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { matchAgent } from './match-agent.ts'
@@ -235,6 +236,8 @@ async function follow(context: CommandContext, client: Client, id: string): Prom
 
 /** What `kogu approvals` needs of a runtime, at the server. */
 export interface Inbox {
+  /** Of this machine's own workspace. */
+  readonly places?: Places
   listQuestions(): Promise<ShownQuestion[]>
   answerQuestion(
     id: string,

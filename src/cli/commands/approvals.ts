@@ -1,6 +1,7 @@
 import { type GivenAnswer, isSameAnswer } from '../../core/approval.ts'
 import { belongsToRun, type ShownQuestion } from '../../core/stored-question.ts'
 import { toBlock, toLine } from '../../core/visible.ts'
+import { pipelineRunsOf } from '../../store/pipeline-runs.ts'
 import {
   type Command,
   type CommandContext,
@@ -188,13 +189,15 @@ async function answer(
   const counts = answered.isFirst || isSameAnswer(kept, given)
   if (output.json) output.object({ question: question.id, call: question.callId, answer: kind, user })
   else if (!answered.isFirst) output.note(`It was answered already: ${kind} by ${toLine(user)}.`)
-  else output.note(verb === 'deny' ? deniedNote(given) : `Approved. ${howToGoOn(question)}`)
+  else output.note(verb === 'deny' ? deniedNote(given) : `Approved. ${howToGoOn(question, inbox)}`)
   return counts ? EXIT.ok : EXIT.conflict
 }
 
 /** A pipeline and an agent's run make their calls themselves. */
-function howToGoOn(question: ShownQuestion): string {
-  const [root = ''] = question.runPath
+function howToGoOn(question: ShownQuestion, { places }: Inbox): string {
+  const [asked = ''] = question.runPath
+  const open = places === undefined ? [] : pipelineRunsOf(places).listOpen()
+  const root = open.find(({ runs }) => runs.includes(asked))?.id ?? asked
   if (root.startsWith('pl_'))
     return `A server goes on with the pipeline by itself; otherwise: kogu pipeline resume ${root}`
   return belongsToRun(question)

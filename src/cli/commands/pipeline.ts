@@ -132,10 +132,16 @@ function placeOf(context: CommandContext) {
 function list(context: CommandContext): number {
   const { root, runs } = placeOf(context)
   const found = listPipelines(root)
-  const open = runs.list().filter(({ status }) => status !== 'completed')
+  // A build is open until a person has taken it or thrown it away.
+  const open = runs
+    .list()
+    .filter(({ status, build }) =>
+      build === undefined ? status !== 'completed' : build.settled === undefined,
+    )
   const { output, environment } = context
   if (output.json) output.object({ pipelines: found, runs: open.map(summarizeRun) })
-  else if (found.length === 0) output.note('There are no pipelines. Make one: kogu pipeline new NAME')
+  else if (found.length + open.length === 0)
+    output.note('There are no pipelines. Make one: kogu pipeline new NAME')
   else {
     const state = (name: string): string => {
       try {

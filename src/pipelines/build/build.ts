@@ -91,10 +91,14 @@ export async function workOnRun(
       hint: `kogu pipeline discard ${id}`,
     })
   const git = personGit(environment, runtime.workspace, options.signal)
-  const ended = await inCopy(parts, build, options.approver, async there => {
+  // In this mode nobody is asked, whoever is there.
+  const isAuto = parts.loaded.config.mode === 'auto'
+  const approver = isAuto ? noApprover('the mode is auto') : options.approver
+  const ended = await inCopy(parts, build, approver, async there => {
     const settled = await settleSteps(git, requirePipelineRun(pipelineRunsOf(runtime.places), id))
     return workOnPipeline(there, id, {
       ...options,
+      ...(approver === undefined ? {} : { approver }),
       retry: [...(options.retry ?? []), ...settled.retry],
       skip: [...(options.skip ?? []), ...settled.skip],
     })
@@ -129,9 +133,9 @@ async function inCopy<T>(
 ): Promise<T> {
   const state = join(root, '../state')
   const inside = configOfCopy(loaded, root)
-  const asked = loaded.config.mode === 'auto' ? noApprover('the mode is auto') : (approver ?? laterApprover)
   const runtime = await createRuntime({
-    ...{ loaded: inside, environment, approver: asked, places: placesForCopy(outer.places, state) },
+    ...{ loaded: inside, environment, places: placesForCopy(outer.places, state) },
+    approver: approver ?? laterApprover,
   })
   try {
     const runs = await outerRuns.elsewhere({ loaded: inside, runtime })

@@ -74,7 +74,7 @@ function checksOf({ progress }: SavedPipelineRun): string {
 
 const MOST_CHECKS = 20_000
 const MOST_REASON = 1_000
-const REFUSED = new Set(['denied', 'forbidden', 'expired', 'not_enabled'])
+const REFUSED = new Set(['denied', 'forbidden', 'expired', 'not_enabled', 'needs_approval'])
 
 async function spentBy(
   { database }: PipelineParts,
@@ -121,9 +121,11 @@ export function describeReport({ id, status, input, build }: SavedPipelineRun): 
   ]
 }
 
-/** The lines that say how each check ended. */
+/** The lines that say how each check ended; where there was none, those that say so. */
 export function headsOf(checks: string): string[] {
-  return checks
-    .split('\n')
-    .filter(line => /^(build|lint|type_check|test): (passed|failed|skipped)/.test(line))
+  const heads = checks.split('\n').filter(line => HEAD.test(line))
+  const ran = heads.filter(line => !line.includes(': skipped'))
+  return ran.length > 0 ? ran : heads
 }
+
+const HEAD = /^(build|lint|type_check|test): (passed|failed|skipped)/
