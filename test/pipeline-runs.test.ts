@@ -217,6 +217,35 @@ test('it gives up after three rounds, has failed, and has committed nothing', as
   expect(git('log', '--format=%s')).toBe('first\n')
 })
 
+test('the reviewers vote on a text with quorum = true; a no fails its step, and without reviewers it passes', async () => {
+  const reviewer = '[quorum]\nmin_models = 1\n[reviewers.r1]\nmodel = "local/tea"\n'
+  vendor.play(({ body }) => {
+    const isBad = JSON.stringify(body.messages).includes('rm -rf')
+    return { text: JSON.stringify({ verdict: isBad ? 'reject' : 'approve', reasoning: 'seen' }) }
+  })
+  const ended: unknown[] = []
+  for (const [config, text] of [
+    [reviewer, 'rm -rf x'],
+    [reviewer, 'a test'],
+    ['', 'rm -rf x'],
+  ] as const) {
+    for (const end of ends.splice(0).reverse()) await end()
+    const parts = await open(laterApprover, config)
+    parts.box.write(
+      '.kogu/pipelines/seen.toml',
+      `name = "seen"\n[[step]]\nid = "a"\ntext = "${text}"\nquorum = true\n`,
+    )
+    await trustPipeline({ ...parts, services: async () => parts }, 'seen')
+    const { status, progress } = await workOnPipeline(parts, (await createPipelineRun(parts, 'seen')).id)
+    ended.push([status, progress.steps.a?.status === 'failed' ? progress.steps.a.error : null])
+  }
+  expect(ended).toEqual([
+    ['failed', 'The final review rejects it [○]\nr1: seen'],
+    ['completed', null],
+    ['completed', null],
+  ])
+})
+
 test('what entered a pipeline has entered the one inside of it, and comes back from there', async () => {
   const rule =
     '[[permissions.rules]]\nid = "clean"\ndecision = "deny"\ntool = "write_file"\nafter = "untrusted"\n'
