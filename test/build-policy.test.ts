@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { noApprover } from '../src/core/approval.ts'
 import { configOfCopy } from '../src/pipelines/build/copy-policy.ts'
@@ -8,7 +10,7 @@ import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 // What may happen in the copy of a build, as docs/build.md says, in mode ask and under a rule of the person's.
 
 const RULE =
-  '[[permissions.rules]]\nid = "lock"\ndecision = "deny"\ntool = "write_file"\npath = ["locked.txt"]\n'
+  '[[permissions.rules]]\nid = "lock"\ndecision = "deny"\ntool = "write_file"\npath = ["locked.txt", "~/work/absolute.txt"]\n'
 
 let box: TestRuntime
 let copy: Runtime
@@ -17,7 +19,9 @@ beforeAll(async () => {
   box = await openTestRuntime(`mode = "ask"\n${RULE}`)
   spawnSync('git', ['init', '-q'], { cwd: box.workspace })
   box.write('a.txt', 'a\n')
-  const loaded = configOfCopy(box.loaded, box.workspace)
+  const root = join(box.home, 'copy')
+  cpSync(box.workspace, root, { recursive: true })
+  const loaded = configOfCopy(box.loaded, root, box.home)
   copy = await createRuntime({ loaded, environment: box.environment, approver: noApprover('a test') })
 })
 afterAll(async () => {
@@ -40,6 +44,8 @@ test.each<[string, [string, object], string]>([
   ['a push', ['run_command', { command: 'git push origin main' }], 'ask'],
   ['a download', ['run_command', { command: 'npm publish' }], 'ask'],
   ["what a rule of the person's forbids", write('locked.txt'), 'deny'],
+  ['the same by its full path', write('absolute.txt'), 'deny'],
+  ["a file of the person's", write('../work/a.txt'), 'deny'],
   ['a file outside', write('/etc/hosts'), 'deny'],
   ['the repository itself', write('.git/config'), 'deny'],
 ])('%s', async (_, [tool, input], decision) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { agentsOf, type BuildBox, CASES, createBuildBox } from './support/build-world.ts'
+import { agentsOf, type BuildBox, type BuildCase, CASES, createBuildBox } from './support/build-world.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { PROGRAM } from './support/kogu.ts'
 import { type MockVendor, startMockVendor } from './support/mock-vendor.ts'
@@ -11,7 +11,7 @@ import { python } from './support/terminal.ts'
 
 // What a build asks is answered from the person's project: over HTTP, from another terminal, or where it runs.
 
-const { failing } = CASES
+const { failing, python: priced } = CASES
 
 let database: TestDatabase
 let vendor: MockVendor
@@ -21,7 +21,6 @@ const started: ChildProcess[] = []
 beforeAll(async () => {
   database = await createTestDatabase()
   vendor = await startMockVendor()
-  vendor.play(agentsOf(failing))
 })
 afterEach(async () => {
   for (const child of started.splice(0)) {
@@ -37,10 +36,11 @@ afterAll(async () => {
 
 /** The person wants to see every change of the prices. */
 const RULE =
-  '[[permissions.rules]]\nid = "prices"\ndecision = "ask"\ntool = "write_file"\npath = ["prices.txt"]\n'
+  '[[permissions.rules]]\nid = "prices"\ndecision = "ask"\ntool = "write_file"\npath = ["prices.txt", "prices/total.py"]\n'
 
-function open(): BuildBox {
-  box = createBuildBox(database.url, vendor.url, failing.files, RULE)
+function open(of: BuildCase = failing): BuildBox {
+  box = createBuildBox(database.url, vendor.url, of.files, RULE)
+  vendor.play(agentsOf(of))
   return box
 }
 
@@ -62,13 +62,14 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   }
 }
 
-function expectBuilt(branch: string): void {
-  expect(box.git('show', `${branch}:prices.txt`)).toBe('tea 120\n')
+function expectBuilt(branch: string, of: BuildCase = failing): void {
+  for (const [path, text] of Object.entries(of.result))
+    expect(box.git('show', `${branch}:${path}`)).toBe(text)
   expect(box.git('log', '--format=%s', `main..${branch}`)).toBe('fix it\n')
 }
 
 test('a server goes on with a build after each answer of the API: of its agents, and at its gate', async () => {
-  open()
+  open(priced)
   const before = box.digest()
   const serve = start(['serve', '--json'])
   let url = ''
@@ -104,9 +105,9 @@ test('a server goes on with a build after each answer of the API: of its agents,
     const { status } = await http(`/api/pipeline-runs/${id}`)
     return ['completed', 'failed'].includes(status) ? status : undefined
   })
-  expect(asked).toEqual(['edit_file', 'edit_file', 'pipeline'])
+  expect(asked).toEqual(['write_file', 'edit_file', 'pipeline'])
   await until(async () => (await http(`/api/pipeline-runs/${id}`)).build?.report ?? undefined)
-  expectBuilt(branch)
+  expectBuilt(branch, priced)
   expect(box.digest()).toBe(before)
 })
 
@@ -137,7 +138,6 @@ test('with --on-ask wait the build itself goes on after answers from another ter
   const { branch, refused } = JSON.parse(said)
   expect(refused).toMatchObject([{ tool: 'edit_file', reason: expect.stringContaining('not this price') }])
   expectBuilt(branch)
-  vendor.play(agentsOf(failing))
 })
 
 test.skipIf(!python)('in a terminal the questions are asked where it runs', async () => {

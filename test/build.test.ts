@@ -152,6 +152,12 @@ test('without a repository, a commit or a model it says what to do, and leaves n
   rmSync(join(box.workspace, '.git'), { recursive: true })
   expect(ran(...model)).toMatchObject({ code: 2, stderr: expect.stringContaining('git init') })
   box.git('init', '-q')
+  const part = join(box.workspace, 'part')
+  box.write('part/.kogu/config.toml', '')
+  expect(box.run(['build', 'x', '--model', 'rehearsal:../none.toml'], { cwd: part })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`--cwd ${box.workspace}`),
+  })
   expect(ran(...model)).toMatchObject({ code: 2, stderr: expect.stringContaining('no commit') })
   expect([copiesOf(box), existsSync(join(box.workspace, '.kogu')), vendor.requests.length]).toEqual([
     [],

@@ -132,7 +132,7 @@ async function inCopy<T>(
   work: (parts: PipelineParts) => Promise<T>,
 ): Promise<T> {
   const state = join(root, '../state')
-  const inside = configOfCopy(loaded, root)
+  const inside = configOfCopy(loaded, root, environment.home)
   const runtime = await createRuntime({
     ...{ loaded: inside, environment, places: placesForCopy(outer.places, state) },
     approver: approver ?? laterApprover,

@@ -19,6 +19,11 @@ export async function findBegin(git: PersonGit, workspace: string): Promise<Begi
       hint: 'Make one: git init && git add . && git commit -m "First"',
     })
   const repository = realpathSync(top)
+  // Rules are meant from the workspace on, and the copy is of the whole repository.
+  if (repository !== workspace)
+    throw new ToolError('invalid_input', `${workspace} is only a part of the repository ${repository}.`, {
+      hint: `Build from the whole of it: --cwd ${repository}`,
+    })
   const base = await git.ask(repository, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}')
   if (base === null)
     throw new ToolError('invalid_input', 'The repository has no commit, so there is nothing to build on.', {
