@@ -494,7 +494,8 @@ input = { agent_id = "{{last.data.agent_id}}", input = "Part of it" }\n[[${path}
     await page.getByRole('button', { name: 'Start a run' }).first().click()
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill('half a task')
     await stranger.clearCookies()
-    await dashboard.send('POST', '/api/calls', { tool: 'read_file', input: { path: 'README.md' } })
+    // As the stream of events does when everything has to be loaded again.
+    await page.evaluate("new BroadcastChannel('kogu-events').postMessage({ event: { type: 'resync' } })")
     await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
     await paste(dashboard.createLink())
     await page.getByRole('heading', { name: 'You are not signed in' }).waitFor({ state: 'detached' })
