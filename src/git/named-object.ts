@@ -2,13 +2,20 @@ import { join } from 'node:path'
 import { readTag, typeOfObject } from './object-store.ts'
 import { type Repository, readBounded } from './repository.ts'
 
-/** Whether a word that git takes for a revision is a content: its number, the beginning of it, or a tag or branch of it. */
+/**
+ * Whether a word that git takes for a revision is a content or a folder: its number, the beginning of it, or a tag or branch
+ * of it. `TREE:k.txt` and `TREE -- k.txt` print a file of that folder, by a name that no rule knows it by.
+ */
 export function isContent(place: Repository, word: string): boolean {
-  const objects = join(place.shared ?? place.repository, 'objects')
+  const { shared = place.repository } = place
+  const objects = join(shared, 'objects')
   // Of `v1.0-3-g1a2b3c4`, which `git describe` prints, git reads nothing but the number, whatever it stands for.
-  const number = /^(?:.+-g)?([0-9a-f]{4,40})$/is.exec(word)?.[1]?.toLowerCase()
+  const number = /^(?:.+-g)?([0-9a-f]{4,64})$/is.exec(word)?.[1]?.toLowerCase()
   try {
-    return [number ?? '', ...targetsOf(place, word)].some(each => leadsToContent(objects, each))
+    const numbers = [number ?? [], targetsOf(place, word)].flat()
+    // Objects whose numbers are longer than those of SHA-1 are not read here.
+    const isOther = numbers.length > 0 && /objectformat/i.test(`${readBounded(join(shared, 'config'))}`)
+    return isOther || numbers.some(each => leadsToContent(objects, each))
   } catch {
     // Not one that can be looked at.
     return true
@@ -17,7 +24,7 @@ export function isContent(place: Repository, word: string): boolean {
 
 function leadsToContent(objects: string, number: string, depth = 0): boolean {
   const type = typeOfObject(objects, number)
-  if (type !== 'tag' || depth > MOST_TAGS) return type === 'blob'
+  if (type !== 'tag' || depth > MOST_TAGS) return type === 'blob' || type === 'tree'
   const target = /^object ([0-9a-f]{40})$/m.exec(readTag(objects, number) ?? '')?.[1]
   return target !== undefined && leadsToContent(objects, target, depth + 1)
 }
@@ -36,11 +43,12 @@ function targetsOf(place: Repository, word: string, depth = 0): string[] {
   const files = names.flatMap(name => [join(repository, name), join(shared, name)])
   const loose = [...new Set(files)].map(file => readBounded(file)?.toString().trim() ?? '')
   const packed = readBounded(join(shared, 'packed-refs'))?.toString().split('\n') ?? []
-  const listed = packed.filter(line => names.includes(line.slice(41))).map(line => line.slice(0, 40))
+  const listed = packed.filter(line => names.includes(line.replace(/^\w+ /, '')))
   // A name may stand for another one.
   const further = loose.flatMap(text => /^ref:\s*(.+)$/.exec(text)?.[1] ?? [])
   return [
-    ...[...loose, ...listed].filter(text => /^[0-9a-f]{40}$/.test(text)),
+    // FETCH_HEAD says behind the number where it is from.
+    ...[...loose, ...listed].flatMap(text => /^[0-9a-f]{40,64}(?=\s|$)/.exec(text) ?? []),
     ...further.flatMap(name => targetsOf(place, name, depth + 1)),
   ]
 }

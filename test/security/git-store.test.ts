@@ -211,6 +211,29 @@ for f in glob.glob('${folder}/.git/objects/??/*'):
     }
     for (const line of ['git log', 'git show HEAD', 'git status'])
       expect((await run(line)).ok, line).toBe(true)
+    writeFileSync(join(box.workspace, '.git/FETCH_HEAD'), `${blob}\tnot-for-merge\ttag 'key' of there\n`)
+    await expectClosed(['git show --stat FETCH_HEAD'])
+  })
+
+  test('nor by the number of the folder that it was in, in which no rule knows it', async () => {
+    box.write('secrets/k.txt', `${SECRET}\n`)
+    commit('secrets/k.txt')
+    const tree = git('rev-parse', 'HEAD:secrets')
+    git('tag', 'folder', tree)
+    for (const word of [tree, tree.slice(0, 7), 'folder'])
+      await expectClosed([`git show ${word}:k.txt`, `git diff HEAD ${word} -- k.txt`])
+    expect((await run('git show HEAD:a.txt')).ok).toBe(true)
+  })
+
+  test('nor in a repository whose numbers are longer', async () => {
+    rmSync(join(box.workspace, '.git'), { recursive: true })
+    git('init', '-q', '--object-format=sha256')
+    const blob = leave()
+    git('tag', 'key', blob)
+    for (const pack of [() => undefined, () => git('gc', '-q')]) {
+      pack()
+      await expectClosed([blob, blob.slice(0, 7), 'key'].map(word => `git show -s ${word}`))
+    }
   })
 
   test('nor where git has put it into a pack of what nothing refers to', async () => {
