@@ -95,6 +95,38 @@ test('always wrong: failed, nothing committed, everything explained; the copy st
   expect(box.digest()).toBe(before)
 })
 
+test('no commit without checks that ran: what was refused is in the report, sensitive files too', async () => {
+  const deny = '[[permissions.rules]]\ndecision = "deny"\ntool = "run_command"\ncommand = ["make", "test"]\n'
+  const Makefile = `build:\n\t@true\n${CASES.failing.files.Makefile}`
+  const box = open(
+    { ...CASES.failing, files: { ...CASES.failing.files, Makefile, '.gitlab-ci.yml': 'x' } },
+    deny,
+  )
+  const coder = [
+    { name: 'write_file', input: { path: '.github/workflows/ci.yml', content: 'on: push\n' } },
+    { name: 'move_file', input: { source: 'prices.txt', destination: '.npmrc' } },
+    { name: 'delete_file', input: { path: '.gitlab-ci.yml' } },
+    { name: 'move_file', input: { source: 'prices.txt', destination: 'new.txt' } },
+    { name: 'delete_file', input: { path: 'new.txt' } },
+  ]
+  vendor.play(agentsOf({ coder, fixer: [] }))
+  const ran = await box.kogu(['build', 'x', '--rounds', '1', '--on-ask', 'deny', '--json'])
+  expect(ran.code, ran.stderr).toBe(1)
+  const { id, commit, refused } = JSON.parse(ran.stdout)
+  expect([commit, box.git('log', '--all', '--format=%s')]).toEqual([null, 'First\n'])
+  expect(
+    refused.map(({ reason }: { reason: string }) => /([\w.-]+)' needs an approval/.exec(reason)?.[1]),
+  ).toEqual(['ci.yml', '.npmrc', '.gitlab-ci.yml'])
+  const shown = box.run(['pipeline', 'show', id]).stdout
+  expect(shown).toMatch(/checked +build: passed[\s\S]*checked +test: could not run. The rule/)
+  // It can be found until it is discarded.
+  expect(box.run(['pipeline', 'list']).stdout).toContain(id)
+  expect(box.run(['pipeline', 'resume', id]).stderr).toContain('This build has ended.')
+  box.run(['pipeline', 'discard', id])
+  expect(box.run(['pipeline', 'list']).stdout).not.toContain(id)
+  expect(box.run(['pipeline', 'resume', id]).stderr).toContain('This build was discarded.')
+})
+
 test('a branch is taken by one command, or refused with nothing changed: dirty files, conflicts, hooks', async () => {
   const box = open(CASES.failing)
   vendor.play(agentsOf(CASES.failing))

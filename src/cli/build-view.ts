@@ -25,7 +25,7 @@ export function createBuildView(output: Output, run: SavedPipelineRun): BuildVie
     const { step, ok, error, text = '', costUsd = 0 } = event
     spent += costUsd
     const checks = step === 'check' || step === 'recheck' ? headsOf(text) : []
-    const isNo = !ok || checks.some(line => line.includes(': failed'))
+    const isNo = !ok || checks.some(line => /: (failed|could not)/.test(line))
     const cost = costUsd > 0 ? `  $${spent.toFixed(4)} so far` : ''
     output.note(`${isNo ? signs.failed : signs.ok} ${step}${cost}`)
     const shown = checks.filter(line => error?.includes(line) !== true)

@@ -71,7 +71,7 @@ function ruleSchema() {
       decision: z.enum(['allow', 'ask', 'deny']),
       ...conditions(),
       except: z
-        .lazy(() => z.strictObject(conditions()))
+        .lazy(() => z.strictObject({ ...conditions(), sensitive: z.literal(true).optional() }))
         .optional()
         .describe('Where the rule does not apply'),
       expires: date().optional(),
@@ -80,6 +80,10 @@ function ruleSchema() {
       not_match: z.array(z.string()).optional().describe('Examples that the rule must not match'),
       after: z.literal('untrusted').optional().describe('Only after untrusted content has entered the run'),
       always: z.boolean().default(false).describe('Ask even where a grant would allow'),
+    })
+    .refine(({ except, path }) => except?.sensitive === undefined || path !== undefined, {
+      error: 'Which files are sensitive matters to rules with a path only.',
+      path: ['except', 'sensitive'],
     })
     .refine(rule => rule.decision !== 'allow' || isLimited(rule), {
       error: 'An allow rule has to say what it allows: tool, path, host, command or effects.',

@@ -293,6 +293,7 @@ describe('rules', () => {
     const engine = createTestEngine([
       { decision: 'deny', tool: ['run_command'], effects: ['privilege'] },
       { decision: 'allow', tool: ['write_file'], path: ['docs/**'], except: { path: ['docs/keep/**'] } },
+      { decision: 'allow', tool: ['write_file'], path: ['all/**'], except: { sensitive: true } },
       { decision: 'allow', tool: ['write_file'], path: ['old/**'], expires: 1 },
       { decision: 'allow', tool: ['write_file'], path: ['mine/**'], agents: ['me'] },
       { decision: 'allow', tool: ['write_file'], path: ['auto/**'], modes: ['auto'] },
@@ -300,6 +301,8 @@ describe('rules', () => {
     expect(outcome(engine, 'run_command', run('sudo ls'))).toBe('deny')
     expect(outcome(engine, 'write_file', write('docs/a'))).toBe('allow')
     expect(outcome(engine, 'write_file', write('docs/keep/a'))).toBe('ask')
+    expect(outcome(engine, 'write_file', write('all/a'))).toBe('allow')
+    expect(outcome(engine, 'write_file', write('all/.env'))).toBe('ask')
     expect(outcome(engine, 'write_file', write('old/a'))).toBe('ask')
     expect(outcome(engine, 'write_file', write('mine/a'))).toBe('ask')
     expect(outcome(engine, 'write_file', write('auto/a'))).toBe('ask')

@@ -28,7 +28,7 @@ import { expandItems, fileItem, type Item, NO_SANDBOX, type NoSandbox, toAccess 
 import { type CommandNetwork, type NetworkSetting, networkOf } from './network/command-network.ts'
 import { coversCall, narrowOffer, previewOf, specsOf } from './offers.ts'
 import { hidingCandidates } from './paths/hidden-files.ts'
-import { SENSITIVE_TO_READ } from './paths/paths.ts'
+import { isSensitive } from './paths/paths.ts'
 import { answerToDecision, toGrants } from './remember.ts'
 import type { Fallback } from './rules/defaults.ts'
 import type { Rule } from './rules/rules.ts'
@@ -83,7 +83,7 @@ export function createEngine(options: EngineOptions): PermissionEngine {
     const ofFiles = rules.filter(rule => rule.decision !== 'allow' && rule.definition.path !== undefined)
     const isClosed = (path: string): boolean => {
       const item = fileItem('file_read', path, scope, true, path)
-      return item.facts.sensitivity >= SENSITIVE_TO_READ || ofFiles.some(rule => rule.matches(item, request))
+      return isSensitive(item) || ofFiles.some(rule => rule.matches(item, request))
     }
     const closed = { mayBe: mayHide(), is: isClosed }
     const items = expandItems(request, scope, lines.analyze, options.noSandbox, closed)

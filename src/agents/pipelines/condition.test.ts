@@ -29,7 +29,8 @@ test.each([
   ['build: passed in 1.0 s\ntest: passed in 0.2 s (3 passed, 0 failed)', true],
   ['build: skipped. No command found.\ntest: passed in 0.2 s', true],
   ['build: passed in 1.0 s\ntest: failed in 0.2 s (1 passed, 1 failed)\nnot ok', false],
-  ['test: failed in 0.0 s (Failed to run: it was refused)', false],
+  ['test: could not run. A rule refuses it.', false],
+  ['build: passed in 1.0 s\ntest: could not run. A rule refuses it.', false],
   ['', false],
   ['self_eval is not enabled in this run', false],
 ])('a commit follows from checks that say %j: %s', (said, expected) => {

@@ -31,7 +31,7 @@ Run pipelines: tools and panels, chained in .kogu/pipelines/NAME.toml.
   kogu pipeline schedule weekly "0 9 * * 1"   every Monday at nine, run by kogu serve; without a time: list schedules
   kogu pipeline pause ps_1f2e3d4c             until: kogu pipeline resume ps_1f2e3d4c
   kogu pipeline unschedule ps_1f2e3d4c
-  kogu pipeline list                          list pipelines, and runs that wait or failed
+  kogu pipeline list                          list pipelines, and runs and builds that are open
   kogu pipeline show pl_4f9c12ab34cd          show the steps of a run with their outputs; of a build also its report
   kogu pipeline accept pl_4f9c12ab34cd        of a build: merge its branch into what is checked out
   kogu pipeline discard pl_4f9c12ab34cd       of a build: delete its copy and its branch

@@ -25,6 +25,9 @@ export const SENSITIVE_TO_READ = 7
 /** Writing asks from this level on, whatever the mode. */
 export const SENSITIVE_TO_WRITE = 4
 
+export const isSensitive = ({ kind, facts }: { kind: string; facts: PathFacts }): boolean =>
+  facts.sensitivity >= (kind === 'file_read' ? SENSITIVE_TO_READ : SENSITIVE_TO_WRITE)
+
 type Sensitive = readonly [pattern: RegExp, level: number, why: string]
 
 // On the folded name of the file itself.

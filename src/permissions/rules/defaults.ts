@@ -21,7 +21,7 @@ import {
   UNCHECKED_PATTERN,
   UNREAD_LINE,
 } from '../items.ts'
-import { SENSITIVE_TO_READ, SENSITIVE_TO_WRITE } from '../paths/paths.ts'
+import { isSensitive } from '../paths/paths.ts'
 
 /** What is decided about one item when no rule speaks of it. */
 export interface Verdict {
@@ -108,7 +108,7 @@ function asSentence(text: string): string {
 }
 
 function readVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
-  if (item.facts.sensitivity >= SENSITIVE_TO_READ) {
+  if (isSensitive(item)) {
     return sensitive(mode, fallback, `Reading '${item.path}' needs an approval: ${item.facts.why}.`)
   }
   return allowed('read', 'Reading files that are not sensitive is allowed.')
@@ -117,7 +117,7 @@ function readVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
 function writeVerdict(item: FileItem, mode: Mode, fallback: Fallback): Verdict {
   const verb = item.kind === 'file_write' ? 'Writing' : 'Deleting'
   if (mode === 'read-only') return modeDenies(`${verb} '${item.path}' is refused: the mode is read-only.`)
-  if (item.facts.sensitivity >= SENSITIVE_TO_WRITE) {
+  if (isSensitive(item)) {
     return sensitive(mode, fallback, `${verb} '${item.path}' needs an approval: ${item.facts.why}.`)
   }
   if (item.derived) return allowed('part-of-command', 'Decided by the command as a whole.')

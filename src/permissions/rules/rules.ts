@@ -4,7 +4,7 @@ import { lineage, type Run } from '../../core/run.ts'
 import { compileText, type NameTest } from '../../core/wildcard.ts'
 import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
 import { type FileItem, type Item, isFile } from '../items.ts'
-import type { PathContext } from '../paths/paths.ts'
+import { isSensitive, type PathContext } from '../paths/paths.ts'
 import { matchCommand, type TokenPattern } from './command-patterns.ts'
 import { compileHosts, compilePaths, type PathMatcher } from './patterns.ts'
 
@@ -25,7 +25,7 @@ export interface RuleDefinition extends Conditions {
   id?: string | undefined
   decision: Outcome
   /** Exceptions: the rule does not apply if one of them matches. */
-  except?: Conditions | undefined
+  except?: (Conditions & { sensitive?: true | undefined }) | undefined
   /** Milliseconds since 1970. */
   expires?: number | undefined
   reason?: string | undefined
@@ -195,8 +195,9 @@ function itemMatcher(
     const matcher = compilePaths(path, context, strict ? 'folded' : 'exact')
     const excepted =
       except?.path === undefined ? undefined : compilePaths(except.path, context, strict ? 'exact' : 'folded')
+    const isMeant = (item: FileItem): boolean => except?.sensitive !== true || !isSensitive(item)
     return (item, request) =>
-      isFile(item) && speaksOf(item, request) && matchesFile(item, matcher, excepted, strict)
+      isFile(item) && isMeant(item) && speaksOf(item, request) && matchesFile(item, matcher, excepted, strict)
   }
   if (host !== undefined || method !== undefined) {
     const hosts = compileHosts(host ?? ['*'])

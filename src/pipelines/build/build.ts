@@ -84,8 +84,16 @@ export async function workOnRun(
   const { build } = saved
   if (build === undefined) return workOnPipeline(parts, id, options)
   // Killed right after its last step: there is only its report to make.
-  if (saved.status === 'completed' || saved.status === 'failed')
-    return build.report === undefined ? makeReport(parts, saved) : workOnPipeline(parts, id, options)
+  if (saved.status === 'completed' || saved.status === 'failed') {
+    if (build.report === undefined && build.settled === undefined) return makeReport(parts, saved)
+    throw new ToolError(
+      'conflict',
+      `This build ${build.settled === undefined ? 'has ended' : `was ${build.settled}`}.`,
+      {
+        hint: `See: kogu pipeline show ${id}`,
+      },
+    )
+  }
   if (!existsSync(build.root))
     throw new ToolError('not_found', `The copy of this build is gone: ${build.root}`, {
       hint: `kogu pipeline discard ${id}`,

@@ -37,8 +37,8 @@ function withPaths(rule: Rule, also: (path: string) => string[]): Rule {
 }
 
 /** docs/build.md shows the same rules as a person would write them. */
-export const RULES: readonly Pick<Rule, 'id' | 'tool' | 'path' | 'command'>[] = [
-  { id: 'build-delete', tool: ['delete_file'], path: ['**'] },
+export const RULES: readonly Pick<Rule, 'id' | 'tool' | 'path' | 'command' | 'except'>[] = [
+  { id: 'build-delete', tool: ['delete_file'], path: ['**'], except: { sensitive: true } },
   { id: 'build-add', tool: ['git_ops'], command: ['git', '--literal-pathspecs', 'add', '--', '**'] },
   { id: 'build-commit', tool: ['git_ops'], command: ['git', 'commit', '-m', '*'] },
 ]

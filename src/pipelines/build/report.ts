@@ -128,4 +128,4 @@ export function headsOf(checks: string): string[] {
   return ran.length > 0 ? ran : heads
 }
 
-const HEAD = /^(build|lint|type_check|test): (passed|failed|skipped)/
+const HEAD = /^(build|lint|type_check|test): (passed|failed|skipped|could not run)/

@@ -177,7 +177,11 @@ function withChange(result: CheckResult, before: Figures | undefined): CheckResu
   return changes.length === 0 ? result : { ...result, change: Object.fromEntries(changes) }
 }
 
-function describe(check: string, result: CheckResult): string {
+/** Each check begins a line, and only it: what it printed is set in, so it cannot pass for what another check said. */
+const describe = (check: string, result: CheckResult): string =>
+  describeLines(check, result).replaceAll('\n', '\n  ')
+
+function describeLines(check: string, result: CheckResult): string {
   const {
     passed,
     skipped,

@@ -24,12 +24,13 @@ export const edges = (...pairs: string[]): string =>
     .join('\n')
 
 /** What `self_eval` says of a check that failed. */
-export const CHECK_FAILED = 'regex:(build|lint|type_check|test): failed in'
+export const CHECK_FAILED = 'regex:(build|lint|type_check|test): (failed in|could not run)'
 /**
- * The checks ran, and none failed. A check that never ran (refused, timed out) says neither. Only what failed is printed with
- * its output, so a check that passed cannot say that it failed.
+ * The checks ran, and none failed or was refused. Only what failed is printed with its output, so a check that passed cannot
+ * say that it failed.
  */
-export const CHECKS_PASSED = 'regex:^(build|lint|type_check|test): (passed in|skipped) AND not:: failed in'
+export const CHECKS_PASSED =
+  'regex:^(build|lint|type_check|test): (passed in|skipped) AND not:: failed in AND not:: could not run'
 
 /** An edge that is followed when the condition holds for what `from` said. */
 export const onlyWhen = (from: string, to: string, condition: string): string => `
