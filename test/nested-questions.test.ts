@@ -166,7 +166,8 @@ describe('code of a dynamic tool', () => {
     expect(result.data).toMatchObject({
       value: ['first.txt', 'a.txt', 'b.txt'].map(path => expect.stringContaining(`Created ${path}`)),
     })
-    expect(asked).toEqual([
+    // Of the two that are made at once, either may ask first.
+    expect([asked[0], ...asked.slice(1).sort()]).toEqual([
       ['first.txt', 1],
       ['a.txt', 2],
       ['b.txt', 2],

@@ -22,7 +22,9 @@ async function open(steps: (say: (tool: string, text: string) => Promise<string>
         return { text: `did ${text}` }
       },
     })
+  const touches = { details: 'code, version 1' }
   const outer = toolNamed('outer', {
+    access: () => [{ kind: 'custom', name: 'code', ...touches }],
     async run(_input: unknown, context: ToolContext) {
       const say = async (tool: string, text: string) =>
         (await context.call({ tool, input: { text }, caller: 'outer' })).text
@@ -44,7 +46,7 @@ async function open(steps: (say: (tool: string, text: string) => Promise<string>
   const answer = async (id = '', kind: 'once' | 'deny' = 'once') => {
     await parts.questions.answer(id, { kind, user: 'kim' }, 1)
   }
-  return { parts, events, done, call, answer, asking }
+  return { parts, events, done, call, answer, asking, touches }
 }
 
 describe('a call that makes calls', () => {
@@ -179,13 +181,15 @@ describe('a call that makes calls', () => {
 
   test('does not repeat an inner call that was interrupted, and says so', async () => {
     const { call, parts, done } = await open(say => say('write', 'a'))
-    const digest = parts.digestInput(['write', { text: 'a' }]) ?? ''
+    const digest = parts.digestInput(['write', { text: 'a' }, '/workspace']) ?? ''
     // As a killed process leaves it.
     const whole =
       parts.digestInput([
+        'call_1',
         'outer',
         parts.registry.candidates('outer')[0]?.fingerprint,
         { text: 'x', kind: 'a' },
+        [{ kind: 'custom', name: 'code', details: 'code, version 1' }],
         '/workspace',
       ]) ?? ''
     parts.journals.append('call_1', [
@@ -210,6 +214,22 @@ describe('a call that makes calls', () => {
     await answer(waits.question)
     expect(await call({ input: { text: 'y' } })).toMatchObject({ error: { code: 'stale' } })
     expect(done).toEqual(['write a'])
+  })
+
+  test('does not go on with code that nobody was asked about, or by the journal of another call', async () => {
+    const { parts, call, answer, asking, touches, done } = await open(say => say('risky', 'b'))
+    asking.always = true
+    const asked = await call()
+    await answer(asked.question)
+    const waits = await call({ continues: await parts.questions.find(asked.question ?? '') })
+    await answer(waits.question)
+    const journal = parts.journals.read('call_1') ?? []
+    touches.details = 'code, version 2'
+    expect(await call({ isResumed: true })).toMatchObject({ error: { code: 'stale' } })
+    touches.details = 'code, version 1'
+    parts.journals.append('call_2', journal)
+    expect(await call({ id: 'call_2' })).toMatchObject({ error: { code: 'stale' } })
+    expect([journal.length, done]).toEqual([2, []])
   })
 
   test('goes on once when several want to', async () => {

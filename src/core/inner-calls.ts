@@ -89,7 +89,9 @@ export function createInnerCalls(
   let opening: Promise<Begun | undefined> | undefined
   let holding: Promise<FileLock | undefined> | undefined
 
-  const whole = (): string => digest([tool.name, fingerprint, request.input, outer.cwd])
+  // With what it touches: code that a tool runs by its name may be another's by now.
+  const whole = (): string =>
+    digest([journal, tool.name, fingerprint, request.input, request.access, outer.cwd])
   const hold = async (): Promise<void> => {
     holding ??= journals.hold(journal)
     if ((await holding) === undefined) throw new ToolError('conflict', GOES_ON)
@@ -168,7 +170,7 @@ export function createInnerCalls(
     },
     async make(inner, signal) {
       await open()
-      const wanted = digest([inner.tool, inner.input])
+      const wanted = digest([inner.tool, inner.input, inner.cwd ?? outer.cwd])
       const known = [...entries.values()].find(each => each.digest === wanted && !taken.has(each.id))
       if (known === undefined && isOpen()) throw new Diverged(tool.name)
       const entry = known ?? { id: `${journal}~${entries.size + 1}`, digest: wanted }
