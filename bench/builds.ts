@@ -144,7 +144,7 @@ test('counts the lines of a file', async () => {
 })
 `
 
-const OWN: BuildCase = {
+const OWN: Omit<BuildCase, 'mended'> = {
   files: {},
   goal: 'add a tool that counts the lines of a file',
   coder: [

@@ -14,6 +14,7 @@ export const TEST_PARTS: readonly SystemPart[] = [
   { program: 'zsh', package: 'zsh' },
   { program: 'fish', package: 'fish' },
   { program: 'rg', package: 'ripgrep' },
+  { program: 'pytest-3', package: 'python3-pytest' },
 ]
 
 /** Installs what is missing where that is possible (root on Debian or Ubuntu), otherwise says what is missing. */

@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { RULES } from '../src/pipelines/build/copy-policy.ts'
-import { agentsOf, type BuildBox, type BuildCase, CASES, createBuildBox } from './support/build-world.ts'
+import {
+  agentsOf,
+  type BuildBox,
+  type BuildCase,
+  CASES,
+  createBuildBox,
+  eachCase,
+} from './support/build-world.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { type MockVendor, startMockVendor } from './support/mock-vendor.ts'
 
@@ -39,29 +46,30 @@ const copiesOf = (box: BuildBox): string[] => {
 
 const last = (ran: { stdout: string }): Record<string, unknown> => JSON.parse(ran.stdout)
 
-const cases: [string, BuildCase][] = Object.entries(CASES)
-
-test.each(cases)('%s: right after one wrong round, in mode ask with nobody there', async (_, of) => {
-  const box = open(of)
-  vendor.play(agentsOf(of))
-  const before = box.digest()
-  const ran = await box.kogu(['build', of.goal, '--json'])
-  expect(ran.code, ran.stderr).toBe(0)
-  const { id, branch, commit, files, rounds, refused, cost_usd: cost } = JSON.parse(ran.stdout)
-  expect({ rounds, refused, commit }).toEqual({
-    rounds: 1,
-    refused: [],
-    commit: box.git('rev-parse', branch).trim(),
+for (const { name, of, lacks } of eachCase)
+  test.skipIf(lacks)(`${name}: right after one wrong round, in mode ask with nobody there`, async () => {
+    const box = open(of)
+    vendor.play(agentsOf(of))
+    const before = box.digest()
+    const ran = await box.kogu(['build', of.goal, '--json'])
+    expect(ran.code, ran.stderr).toBe(0)
+    const { id, branch, commit, files, rounds, refused, cost_usd: cost } = JSON.parse(ran.stdout)
+    expect({ rounds, refused, commit }).toEqual({
+      rounds: 1,
+      refused: [],
+      commit: box.git('rev-parse', branch).trim(),
+    })
+    expect(Number(cost)).toBeGreaterThan(0)
+    // One commit, by the person, that names the run.
+    expect(box.git('log', '--format=%an|%B', `main..${branch}`)).toBe(`Kim|${of.goal}\n\nKogu-Run: ${id}\n\n`)
+    for (const [path, text] of Object.entries(of.result))
+      expect(box.git('show', `${branch}:${path}`)).toBe(text)
+    const written = of.coder.flatMap(({ input }) => [(input as { path: string }).path])
+    expect(files.map(({ path }: { path: string }) => path).toSorted()).toEqual(
+      [...new Set(written)].toSorted(),
+    )
+    expect(box.digest()).toBe(before)
   })
-  expect(Number(cost)).toBeGreaterThan(0)
-  // One commit, by the person, that names the run.
-  expect(box.git('log', '--format=%an|%B', `main..${branch}`)).toBe(`Kim|${of.goal}\n\nKogu-Run: ${id}\n\n`)
-  for (const [path, text] of Object.entries(of.result))
-    expect(box.git('show', `${branch}:${path}`)).toBe(text)
-  const written = of.coder.flatMap(({ input }) => [(input as { path: string }).path])
-  expect(files.map(({ path }: { path: string }) => path).toSorted()).toEqual([...new Set(written)].toSorted())
-  expect(box.digest()).toBe(before)
-})
 
 test('always wrong: failed, nothing committed, everything explained; the copy stays until it is discarded', async () => {
   const rule =

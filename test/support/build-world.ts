@@ -4,6 +4,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFil
 import { dirname, join } from 'node:path'
 import { createSandboxed, PROGRAM, type Ran, type Sandboxed } from './kogu.ts'
 import type { VendorAnswer, VendorRequest } from './mock-vendor.ts'
+import { noPytest } from './skips.ts'
 
 // Small repositories, and agents that change them by a script: wrong at first, right when they know what failed.
 
@@ -17,6 +18,8 @@ export interface BuildCase {
   readonly fixer: Calls
   /** What the branch then says. */
   readonly result: Readonly<Record<string, string>>
+  /** The file that is wrong at first, and the lines that a person sees about it: the wrong one, and the right one. */
+  readonly mended: { readonly path: string; readonly lines: readonly [string, string] }
 }
 
 const write = (path: string, content: string): Calls[number] => ({
@@ -61,15 +64,20 @@ export const CASES = {
     ],
     fixer: [read('src/double.js'), edit('src/double.js', '+ 1', '+ 0')],
     result: { 'src/double.js': TWICE(0), 'src/list.js': "exports.list = () => ['double']\n" },
+    mended: {
+      path: 'src/double.js',
+      lines: ['+exports.double = n => twice(n) + 1', '+exports.double = n => twice(n) + 0'],
+    },
   },
   python: {
     files: {
-      Makefile: 'test:\n\tpython3 -m unittest discover -s tests -t .\n',
+      'pyproject.toml':
+        '[project]\nname = "prices"\nversion = "1"\n\n[tool.pytest.ini_options]\npythonpath = ["."]\n',
+      '.gitignore': '__pycache__/\n.pytest_cache/\n',
       'prices/__init__.py': '',
       'prices/total.py': 'def total(items):\n    return sum(items)\n',
-      'tests/__init__.py': '',
       'tests/test_total.py':
-        'import unittest\nfrom prices.total import total\n\n\nclass Total(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n',
+        'from prices.total import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n',
     },
     goal: 'add a discount in percent to total',
     coder: [
@@ -79,6 +87,10 @@ export const CASES = {
     fixer: [read('prices/total.py'), edit('prices/total.py', '* discount', '* (100 - discount) // 100')],
     result: {
       'prices/total.py': 'def total(items, discount=0):\n    return sum(items) * (100 - discount) // 100\n',
+    },
+    mended: {
+      path: 'prices/total.py',
+      lines: ['+    return sum(items) * discount', '+    return sum(items) * (100 - discount) // 100'],
     },
   },
   failing: {
@@ -90,8 +102,17 @@ export const CASES = {
     coder: [read('prices.txt'), edit('prices.txt', '12', '210')],
     fixer: [read('prices.txt'), edit('prices.txt', '210', '120')],
     result: { 'prices.txt': 'tea 120\n' },
+    mended: { path: 'prices.txt', lines: ['+tea 210', '+tea 120'] },
   },
 } as const satisfies Record<string, BuildCase>
+
+/** All of them, by names that say what this machine lacks. */
+export const eachCase: readonly { name: string; of: BuildCase; lacks: boolean }[] = Object.entries(CASES).map(
+  ([name, of]) => {
+    const lack = name === 'python' ? noPytest : ''
+    return { name: name + lack, of, lacks: lack !== '' }
+  },
+)
 
 /** Agents with tools, as a vendor of Chat Completions hears them. `never`: the fixer does not know what is wrong. */
 export const agentsOf =

@@ -34,3 +34,6 @@ export const BROWSER = BROWSERS.find(path => existsSync(path)) ?? ''
 
 /** '' where there is one. */
 export const noBrowser = BROWSER === '' ? ' (skipped: there is no chromium)' : ''
+
+/** '' where Debian's pytest is, which commands in the sandbox find too. */
+export const noPytest = existsSync('/usr/bin/pytest-3') ? '' : ' (skipped: there is no pytest)'
