@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -118,15 +118,25 @@ test('no commit without checks that ran: what was refused is in the report, sens
     { name: 'delete_file', input: { path: 'new.txt' } },
   ]
   vendor.play(agentsOf({ coder, fixer: [] }))
+  // A link in the last commit, and a folder with packages in its place now.
+  const elsewhere = join(box.home, 'elsewhere')
+  mkdirSync(elsewhere)
+  symlinkSync(elsewhere, join(box.workspace, 'pkg'))
+  box.write('.gitignore', 'node_modules\n')
+  box.git('add', '.')
+  box.git('commit', '-qm', 'Link')
+  rmSync(join(box.workspace, 'pkg'))
+  box.write('pkg/node_modules/m.js', 'x\n')
   const ran = await box.kogu(['build', 'x', '--rounds', '1', '--on-ask', 'deny', '--json'])
   expect(ran.code, ran.stderr).toBe(1)
   const { id, commit, refused } = JSON.parse(ran.stdout)
-  expect([commit, box.git('log', '--all', '--format=%s')]).toEqual([null, 'First\n'])
+  expect([commit, box.git('log', '--all', '--format=%s')]).toEqual([null, 'Link\nFirst\n'])
   expect(
     refused.map(({ reason }: { reason: string }) => /([\w.-]+)' needs an approval/.exec(reason)?.[1]),
   ).toEqual(['ci.yml', '.npmrc', '.gitlab-ci.yml'])
   const shown = box.run(['pipeline', 'show', id]).stdout
   expect(shown).toMatch(/checked +build: passed[\s\S]*checked +test: could not run. The rule/)
+  expect(readdirSync(elsewhere)).toEqual([])
   // It can be found until it is discarded.
   expect(box.run(['pipeline', 'list']).stdout).toContain(id)
   expect(box.run(['pipeline', 'resume', id]).stderr).toContain('This build has ended.')
@@ -137,7 +147,8 @@ test('no commit without checks that ran: what was refused is in the report, sens
 
 test('a branch is taken by one command, or refused with nothing changed: dirty files, conflicts, hooks', async () => {
   const box = open(CASES.failing)
-  vendor.play(agentsOf(CASES.failing))
+  const coder = [...CASES.failing.coder, { name: 'write_file', input: { path: 'local.txt', content: 'x\n' } }]
+  vendor.play(agentsOf({ ...CASES.failing, coder }))
   const build = async (): Promise<string> => String(last(await box.kogu(['build', 'fix it', '--json'])).id)
   const id = await build()
   const refused = (code: number, why: string): void => {
@@ -150,6 +161,11 @@ test('a branch is taken by one command, or refused with nothing changed: dirty f
   box.git('commit', '-qam', 'Another price')
   refused(10, 'both sides changed prices.txt')
   box.git('reset', '-q', '--hard', 'HEAD^')
+  // A merge writes over what git ignores.
+  box.write('.git/info/exclude', 'local.txt\n')
+  box.write('local.txt', 'mine\n')
+  refused(10, 'in the way: local.txt')
+  rmSync(join(box.workspace, 'local.txt'))
   // What is an ordinary file in the copy is a program that git starts for the person.
   box.git('config', 'core.fsmonitor', './prices.txt')
   refused(7, 'sensitive files: prices.txt')

@@ -90,7 +90,9 @@ export async function bringDependencies(git: PersonGit, repository: string, root
   for (const name of names.toSorted()) {
     const target = join(root, name)
     const source = folderAt(join(repository, name))
-    if (source !== undefined && !existsSync(target) && existsSync(dirname(target))) copyFolder(source, target)
+    // The commit may have a link where the person has a folder: nothing is written through it.
+    const isOwn = folderAt(dirname(target)) === dirname(join(realpathSync(root), name))
+    if (source !== undefined && isOwn && !existsSync(target)) copyFolder(source, target)
   }
 }
 

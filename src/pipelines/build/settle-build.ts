@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '../../config/environment.ts'
 import { ToolError, toToolError } from '../../core/errors.ts'
@@ -42,6 +43,7 @@ export async function acceptBuild(
       )
     await requireOwnBranch(git, build, report.commit)
     await requireClean(git, repository)
+    await requireFree(git, build)
     await requirePlain(parts.runtime, build, despiteSensitive)
     const how = await merge(git, build, `Merge the build ${id}: ${toLine(String(run.input.goal ?? ''), 60)}`)
     const commit = (await git.run(repository, 'rev-parse', 'HEAD')).trim()
@@ -131,6 +133,30 @@ async function requireClean(git: PersonGit, repository: string): Promise<void> {
   throw new ToolError('conflict', `There are uncommitted changes: ${names.join(', ')}. Nothing was merged.`, {
     hint: 'Commit them or put them aside, then try again.',
   })
+}
+
+/** What git does not track is in no commit, and a merge writes over what it ignores: it would be lost. */
+async function requireFree(git: PersonGit, { repository, report }: SavedBuild): Promise<void> {
+  const tracked = new Set((await git.run(repository, 'ls-files', '-z')).split('\0'))
+  const inTheWay = (report?.files ?? []).flatMap(({ path }) =>
+    prefixesOf(path).filter(each => {
+      const stat = lstatSync(join(repository, each), { throwIfNoEntry: false })
+      return stat !== undefined && !tracked.has(each) && (each === path || !stat.isDirectory())
+    }),
+  )
+  if (inTheWay.length === 0) return
+  const names = inTheWay.slice(0, 5).map(name => toLine(name))
+  throw new ToolError(
+    'conflict',
+    `Files that git does not track are in the way: ${names.join(', ')}. Nothing was merged.`,
+    { hint: 'Move them away, then try again.' },
+  )
+}
+
+/** `a/b/c`: a, a/b and a/b/c. */
+function prefixesOf(path: string): string[] {
+  const parts = path.split('/')
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
 /**
