@@ -39,6 +39,8 @@ const LONGEST_PLACEHOLDER = 200
 
 export function maskAssigned(text: string, mask: Mask): string {
   return cover(text, ASSIGNMENT, mask, match => {
+    // To a shell, `my_token= ./run` is an empty value and a program.
+    if (!mask.isWhole && /^=[ \t]/.test(match[2] ?? '')) return undefined
     const start = match.index + match[0].length
     const value = quotedValue(text, start) ?? bareValue(text, start, match)
     return value && { ...value, kind: secretKind(match[1] ?? '') }
