@@ -275,3 +275,15 @@ describe('limits', () => {
     }
   })
 })
+
+test.each([
+  "echo 'make deploy' | bash -o errexit",
+  "echo 'make deploy' | bash -eO extglob",
+  "bash --rcfile x <<< 'make deploy'",
+  "source -- /dev/stdin <<< 'make deploy'",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a parameter of the shell
+  "sh -c 'make ${10}' 0 1 2 3 4 5 6 7 8 9 deploy",
+])('%s: the code that a shell is given is seen behind its options', line => {
+  const lines = analyze(line).commands.map(({ argv }) => argv.map(({ text }) => text).join(' '))
+  expect(lines).toContain('make deploy')
+})

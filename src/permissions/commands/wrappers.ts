@@ -194,7 +194,9 @@ function unwrapShell(args: Arg[], stdin: string | null): Wrapped {
     // `bash -c 'rm -rf "$@"' x /`: the words after the code are its parameters.
     return runs('text as a shell script', withParameters(words[code] ?? '', words.slice(code + 1)))
   }
-  const script = args.find(arg => !/^[-+]/.test(seen(arg)))
+  const isOption = (i: number): boolean => /^[-+]/.test(words[i] ?? '')
+  const isValue = (i: number): boolean => /^(?:[-+]\w*[oO]|--(?:rcfile|init-file))$/.test(words[i - 1] ?? '')
+  const script = args.find((_, i) => !isOption(i) && !isValue(i))
   if (script?.content !== undefined) return runs('the output of a command', script.content)
   const fromInput = script === undefined || words.includes('-s') || isInput(seen(script))
   if (!fromInput) return runs('a shell script')
@@ -212,7 +214,10 @@ function withParameters(code: string, parameters: string[]): string {
   const quoted = parameters.map(text => `'${text.replaceAll("'", "'\\''")}'`)
   return code
     .replace(/"?\$\{?[@*]\}?"?/g, () => quoted.slice(1).join(' '))
-    .replace(/"?\$\{?(\d)\}?"?/g, (_, digit: string) => quoted[Number(digit)] ?? '')
+    .replace(
+      /"?\$(?:\{(\d+)\}|(\d))"?/g,
+      (_, braced?: string, digit?: string) => quoted[Number(braced ?? digit)] ?? '',
+    )
 }
 
 function suCode(words: string[]): string[] {
@@ -226,7 +231,7 @@ function isInput(path: string): boolean {
 }
 
 function unwrapSource(args: Arg[], stdin: string | null): Wrapped | null {
-  const script = args[0]
+  const script = args[seen(args[0]) === '--' ? 1 : 0]
   const text = script?.content ?? (isInput(seen(script)) ? stdin : null)
   if (text === null) return null
   return { ...runs('code inside the shell', text), effects: ['runs-code', 'changes-environment'] }
