@@ -110,6 +110,8 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
       '#!/tmp/run',
       `#!${machine.home}/link`,
       `#!/proc/self/cwd/bin/run`,
+      `#!/./proc/self/cwd/bin/run`,
+      `#!/usr/../proc/self/cwd/bin/run`,
       '#!/usr/bin/env bin/run',
       '#!/usr/bin/env -S bin/run',
       '#!/usr/bin/env PATH=bin run',
