@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -127,6 +127,9 @@ test('no commit without checks that ran: what was refused is in the report, sens
   box.git('commit', '-qm', 'Link')
   rmSync(join(box.workspace, 'pkg'))
   box.write('pkg/node_modules/m.js', 'x\n')
+  // Objects that are borrowed from another repository, as after git clone --shared.
+  renameSync(join(box.workspace, '.git/objects'), join(box.home, 'objects'))
+  box.write('.git/objects/info/alternates', `${join(box.home, 'objects')}\n`)
   const ran = await box.kogu(['build', 'x', '--rounds', '1', '--on-ask', 'deny', '--json'])
   expect(ran.code, ran.stderr).toBe(1)
   const { id, commit, refused } = JSON.parse(ran.stdout)
@@ -137,6 +140,8 @@ test('no commit without checks that ran: what was refused is in the report, sens
   const shown = box.run(['pipeline', 'show', id]).stdout
   expect(shown).toMatch(/checked +build: passed[\s\S]*checked +test: could not run. The rule/)
   expect(readdirSync(elsewhere)).toEqual([])
+  const { root } = box.json(['pipeline', 'show', id]).build
+  expect(existsSync(join(root, '.git/objects/info/alternates'))).toBe(false)
   // It can be found until it is discarded.
   expect(box.run(['pipeline', 'list']).stdout).toContain(id)
   expect(box.run(['pipeline', 'resume', id]).stderr).toContain('This build has ended.')

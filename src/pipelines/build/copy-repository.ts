@@ -46,7 +46,8 @@ export async function copyRepository(
   await git.run(
     dirname(root),
     ...['clone', '--quiet', '--no-hardlinks', '--no-checkout', '--template=', '--no-recurse-submodules'],
-    ...['--', repository, root],
+    // Of a repository that borrows objects from another one, the copy would borrow them too.
+    ...['--dissociate', '--', repository, root],
   )
   for (const remote of (await git.run(root, 'remote')).split('\n').filter(name => name !== ''))
     await git.run(root, 'remote', 'remove', remote)
