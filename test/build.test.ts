@@ -166,6 +166,9 @@ test('a branch is taken by one command, or refused with nothing changed: dirty f
   box.git('commit', '-qam', 'Another price')
   refused(10, 'both sides changed prices.txt')
   box.git('reset', '-q', '--hard', 'HEAD^')
+  box.git('checkout', '-q', `kogu/build-${id.slice(3)}`)
+  refused(10, 'is checked out in')
+  box.git('checkout', '-q', 'main')
   // A merge writes over what git ignores.
   box.write('.git/info/exclude', 'local.txt\n')
   box.write('local.txt', 'mine\n')

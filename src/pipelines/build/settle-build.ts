@@ -109,7 +109,13 @@ async function requireOwnBranch(
   { repository, branch }: SavedBuild,
   commit: string,
 ): Promise<void> {
-  const now = await git.ask(repository, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)
+  const ref = `refs/heads/${branch}`
+  const where = await git.ask(repository, 'for-each-ref', '--format=%(worktreepath)', ref)
+  if (where !== null && where !== '')
+    throw new ToolError('conflict', `The branch ${branch} is checked out in ${toLine(where)}.`, {
+      hint: 'Switch to your own branch there, then try again.',
+    })
+  const now = await git.ask(repository, 'rev-parse', '--verify', '--quiet', ref)
   if (now === commit) return
   throw new ToolError(
     'conflict',
