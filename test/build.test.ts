@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { RULES } from '../src/pipelines/build/copy-policy.ts'
+import { headsOf } from '../src/pipelines/build/report.ts'
 import {
   agentsOf,
   type BuildBox,
@@ -228,6 +229,12 @@ test('without a repository, a commit or a model it says what to do, and leaves n
     false,
     asked,
   ])
+})
+
+test('the report says how each check ended, and that nothing was tested', () => {
+  const heads = ['build: passed in 1.0 s', 'type_check: failed in 1.0 s', 'test: skipped. No command found.']
+  const printed = '\n  lint: passed in 1.0 s'
+  expect(headsOf(`${heads[0]}\nlint: skipped. No\n${heads[1]}${printed}\n${heads[2]}`)).toEqual(heads)
 })
 
 test('the documentation gives the whole policy', () => {

@@ -121,11 +121,15 @@ export function describeReport({ id, status, input, build }: SavedPipelineRun): 
   ]
 }
 
-/** The lines that say how each check ended; where there was none, those that say so. */
+/**
+ * The lines that say how each check ended; where there was none, those that say so. That nothing was tested is always said:
+ * an agent may have taken the tests away.
+ */
 export function headsOf(checks: string): string[] {
   const heads = checks.split('\n').filter(line => HEAD.test(line))
-  const ran = heads.filter(line => !line.includes(': skipped'))
-  return ran.length > 0 ? ran : heads
+  const isSkipped = (line: string): boolean => line.includes(': skipped')
+  if (heads.every(isSkipped)) return heads
+  return heads.filter(line => !isSkipped(line) || line.startsWith('test:'))
 }
 
 const HEAD = /^(build|lint|type_check|test): (passed|failed|skipped|could not run)/
