@@ -167,7 +167,12 @@ async function show(context: CommandContext, wanted: string): Promise<number> {
     const { describeReport } = await import('../../pipelines/build/report.ts')
     for (const line of describeReport(run)) context.output.data(line)
     context.output.data(
-      table(Object.entries(run.progress.steps).map(([id, step]) => [id, stateOf(step), describeStep(step)])),
+      table(
+        Object.entries(run.progress.steps).flatMap(([id, step]) => {
+          const [first = '', ...more] = describeStep(step).split('\n')
+          return [[id, stateOf(step), first], ...more.map(line => ['', '', line])]
+        }),
+      ),
     )
   }
   return EXIT.ok
