@@ -36,15 +36,23 @@ const QUOTE = /\\{0,3}["'`]/y
 const BEGINNING = new RegExp(`${BARE}{1,128}`, 'y')
 const BARE_REST = new RegExp(`${BARE}*`, 'y')
 const LONGEST_PLACEHOLDER = 200
+const MORE_OF_A_COMMAND = /["'`\\]*(?:[<>|&]|[ \t]+[^\s#])/y
 
 export function maskAssigned(text: string, mask: Mask): string {
   return cover(text, ASSIGNMENT, mask, match => {
-    // To a shell, `my_token= ./run` is an empty value and a program.
-    if (!mask.isWhole && /^=[ \t]/.test(match[2] ?? '')) return undefined
     const start = match.index + match[0].length
     const value = quotedValue(text, start) ?? bareValue(text, start, match)
-    return value && { ...value, kind: secretKind(match[1] ?? '') }
+    if (value === undefined) return undefined
+    const isApart = /^=[ \t]/.test(match[2] ?? '')
+    if (!mask.isWhole && isApart && mayBeProgram(text, value)) return undefined
+    return { ...value, kind: secretKind(match[1] ?? '') }
   })
+}
+
+/** To a shell, `my_token= ./run` is an empty value and a program; in a file of settings, `TOKEN= Zx81kfPq` is a secret. */
+function mayBeProgram(text: string, { start, end }: Span): boolean {
+  MORE_OF_A_COMMAND.lastIndex = end
+  return /[/$*?]|^[a-z][a-z0-9_.+-]{0,23}$/.test(text.slice(start, end)) || MORE_OF_A_COMMAND.test(text)
 }
 
 export function secretKind(name: string): string {

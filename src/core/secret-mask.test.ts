@@ -53,6 +53,9 @@ describe('a mask covers one token', () => {
       'my_token= ./run1.sh',
       'env PGPASSWORD=\t"/usr/local/bin/deploy1" x',
       "sh -c 'api_key= deploy1 x'",
+      'my_token= Deploy1                         x',
+      'my_token= Deploy1|sh',
+      'my_token= x$IFS"1"',
       ': -----BEGIN PRIVATE KEY-----\n/bin//////////////rm /home/kim/work/src',
       "perl -e '$my_token=~s/^/qx.reboot./e'",
       "perl -e '$my_token=qx:./run.sh:'",
@@ -65,6 +68,8 @@ describe('a mask covers one token', () => {
     ['const password = `hunter2 x`', 'const password = `hunter2 x`'],
     ['const password = `hunter2`', 'const password = `‹password›`'],
     // Secrets still go, and say how long they are.
+    ['A=1\nAPI_TOKEN= Zx81kfPq0aLm # live\nB=2', 'A=1\nAPI_TOKEN= ‹token› # live\nB=2'],
+    ['db_password= "S3cret!"\nconnect(db_password)', 'db_password= "‹password›"\nconnect(db_password)'],
     ["mysql -p'a b;c' shop", "mysql -p'‹password› ‹password›;‹password›' shop"],
     ['SMTP_PASS="a b (c)" send', 'SMTP_PASS="‹password› ‹password› (‹password›)" send'],
     ['Cookie: theme=dark; session=Zm9vYmFy1234567890; x=1', 'Cookie: theme=‹cookie›; session=‹cookie›; x=1'],
