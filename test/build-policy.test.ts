@@ -10,7 +10,7 @@ import { openTestRuntime, type TestRuntime } from './support/runtime.ts'
 // What may happen in the copy of a build, as docs/build.md says, in mode ask and under a rule of the person's.
 
 const RULE =
-  '[[permissions.rules]]\nid = "lock"\ndecision = "deny"\ntool = "write_file"\npath = ["locked.txt", "~/work/absolute.txt"]\n'
+  '[[permissions.rules]]\nid = "lock"\ndecision = "deny"\ntool = "write_file"\npath = ["locked.txt", "~/work/absolute.txt"]\n[[permissions.rules]]\ndecision = "deny"\ntool = "read_file"\npath = ["private/**"]\n'
 
 let box: TestRuntime
 let copy: Runtime
@@ -19,6 +19,8 @@ beforeAll(async () => {
   box = await openTestRuntime(`mode = "ask"\n${RULE}`)
   spawnSync('git', ['init', '-q'], { cwd: box.workspace })
   box.write('a.txt', 'a\n')
+  box.write('d/workflows/ci.yml', 'on: push\n')
+  box.write('private/x.txt', 'x\n')
   const root = join(box.home, 'copy')
   cpSync(box.workspace, root, { recursive: true })
   const loaded = configOfCopy(box.loaded, root, box.home)
@@ -36,6 +38,8 @@ test.each<[string, [string, object], string]>([
   ['a new file', write('new.txt'), 'allow'],
   ['a deletion', ['delete_file', { path: 'a.txt' }], 'allow'],
   ['a move', ['move_file', { source: 'a.txt', destination: 'b.txt' }], 'allow'],
+  ['a whole folder', ['delete_file', { path: 'd', recursive: true }], 'ask'],
+  ['a folder that becomes one of the CI', ['move_file', { source: 'd', destination: '.github' }], 'ask'],
   ['git add', git('add', { files: ['.'] }), 'allow'],
   ['a commit', git('commit', { message: 'Two\n\nlines' }), 'allow'],
   ['another branch', git('branch_create', { branch_name: 'other' }), 'ask'],
@@ -45,6 +49,8 @@ test.each<[string, [string, object], string]>([
   ['a download', ['run_command', { command: 'npm publish' }], 'ask'],
   ["what a rule of the person's forbids", write('locked.txt'), 'deny'],
   ['the same by its full path', write('absolute.txt'), 'deny'],
+  ['what a rule hides', ['read_file', { path: 'private/x.txt' }], 'deny'],
+  ["the same of the person's", ['read_file', { path: '../work/private/x.txt' }], 'deny'],
   ["a file of the person's", write('../work/a.txt'), 'deny'],
   ['a file outside', write('/etc/hosts'), 'deny'],
   ['the repository itself', write('.git/config'), 'deny'],

@@ -102,7 +102,7 @@ function toAbsolute(pattern: string, context: PathContext): string {
   return `${escapeGlob(context.workspace)}/${pattern.replace(/^\.\//, '')}`
 }
 
-function escapeGlob(path: string): string {
+export function escapeGlob(path: string): string {
   return (path === '' ? '' : join(path)).replaceAll(GLOB_SIGNS, '\\$&')
 }
 

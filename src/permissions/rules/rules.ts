@@ -6,6 +6,7 @@ import type { CommandAnalysis, FoundCommand } from '../commands/types.ts'
 import { type FileItem, type Item, isFile } from '../items.ts'
 import { isSensitive, type PathContext } from '../paths/paths.ts'
 import { matchCommand, type TokenPattern } from './command-patterns.ts'
+import { isFolder } from './globs.ts'
 import { compileHosts, compilePaths, type PathMatcher } from './patterns.ts'
 
 /** What a rule matches. Every given key has to match. */
@@ -195,7 +196,10 @@ function itemMatcher(
     const matcher = compilePaths(path, context, strict ? 'folded' : 'exact')
     const excepted =
       except?.path === undefined ? undefined : compilePaths(except.path, context, strict ? 'exact' : 'folded')
-    const isMeant = (item: FileItem): boolean => except?.sensitive !== true || !isSensitive(item)
+    // A whole folder may hold sensitive files, or bring some to where they are.
+    const mayHold = ({ kind, real }: FileItem): boolean => !strict && kind === 'file_delete' && isFolder(real)
+    const isMeant = (item: FileItem): boolean =>
+      except?.sensitive !== true || !(isSensitive(item) || mayHold(item))
     return (item, request) =>
       isFile(item) && isMeant(item) && speaksOf(item, request) && matchesFile(item, matcher, excepted, strict)
   }

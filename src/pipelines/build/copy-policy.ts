@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Rule } from '../../config/rule-schema.ts'
 import { isInside } from '../../core/real-path.ts'
+import { escapeGlob } from '../../permissions/rules/patterns.ts'
 
 /**
  * What holds in the copy that a build works on. The copy is the agents' own and is thrown away or reviewed as a whole, so
@@ -15,7 +16,12 @@ export function configOfCopy(loaded: LoadedConfig, root: string, home: string): 
     const full = path.replace(/^~(?=\/)/, () => home)
     return isInside(full, workspace.root) ? [path, `${root}${full.slice(workspace.root.length)}`] : [path]
   }
-  const own = permissions.rules.map(rule => withPaths(rule, inCopy))
+  // From the copy on, `private/**` is another folder: the person's own stays as closed as it was.
+  const inBoth = (path: string): string[] =>
+    /^(?!\/|~\/|\*\*).*\//s.test(path)
+      ? [path, `${escapeGlob(workspace.root)}/${path.replace(/^\.\//, '')}`]
+      : inCopy(path)
+  const own = permissions.rules.map(rule => withPaths(rule, rule.decision === 'allow' ? inCopy : inBoth))
   return {
     ...loaded,
     workspace: { root, cwd: root, by: 'git' },
