@@ -155,6 +155,10 @@ test('a branch is taken by one command, or refused with nothing changed: dirty f
   const box = open(CASES.failing)
   const coder = [...CASES.failing.coder, { name: 'write_file', input: { path: 'local.txt', content: 'x\n' } }]
   vendor.play(agentsOf({ ...CASES.failing, coder }))
+  box.git('branch', 'older')
+  box.write('began.txt', 'x\n')
+  box.git('add', '.')
+  box.git('commit', '-qm', 'Began')
   const build = async (): Promise<string> => String(last(await box.kogu(['build', 'fix it', '--json'])).id)
   const id = await build()
   const refused = (code: number, why: string): void => {
@@ -175,6 +179,13 @@ test('a branch is taken by one command, or refused with nothing changed: dirty f
   box.write('local.txt', 'mine\n')
   refused(10, 'in the way: local.txt')
   rmSync(join(box.workspace, 'local.txt'))
+  // What the build began with is not checked out, and its file is another one here.
+  box.git('checkout', '-q', 'older')
+  box.write('.git/info/exclude', 'began.txt\n')
+  box.write('began.txt', 'mine\n')
+  refused(10, 'in the way: began.txt')
+  rmSync(join(box.workspace, 'began.txt'))
+  box.git('checkout', '-q', 'main')
   // What is an ordinary file in the copy is a program that git starts for the person.
   box.git('config', 'core.fsmonitor', './prices.txt')
   refused(7, 'sensitive files: prices.txt')
@@ -185,6 +196,7 @@ test('a branch is taken by one command, or refused with nothing changed: dirty f
   box.git('commit', '-qm', 'Other')
   box.write('.git/hooks/post-merge', '#!/bin/sh\ntouch hooked\n')
   box.git('config', 'core.hooksPath', '.git/hooks')
+  box.git('config', 'branch.main.mergeOptions', '--squash')
   expect(box.json(['pipeline', 'accept', id])).toMatchObject({ ok: true, how: 'merge' })
   expect([box.read('prices.txt'), box.read('other.txt'), existsSync(join(box.workspace, 'hooked'))]).toEqual([
     'tea 120\n',
@@ -192,7 +204,8 @@ test('a branch is taken by one command, or refused with nothing changed: dirty f
     false,
   ])
   expect(box.git('status', '--porcelain')).toBe('')
-  expect([box.git('branch', '--format=%(refname:short)'), copiesOf(box)]).toEqual(['main\n', []])
+  expect([box.git('branch', '--format=%(refname:short)'), copiesOf(box)]).toEqual(['main\nolder\n', []])
+  expect(box.git('log', '-1', '--format=%p').trim()).toContain(' ')
   expect(box.run(['pipeline', 'accept', id]).stderr).toContain('was accepted')
   expect(box.run(['pipeline', 'show', id]).stdout).toMatch(/next +accepted/)
 })

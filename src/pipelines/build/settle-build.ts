@@ -142,19 +142,32 @@ async function requireClean(git: PersonGit, repository: string): Promise<void> {
 }
 
 /** What git does not track is in no commit, and a merge writes over what it ignores: it would be lost. */
-async function requireFree(git: PersonGit, { repository, report }: SavedBuild): Promise<void> {
+async function requireFree(git: PersonGit, { repository, branch }: SavedBuild): Promise<void> {
   const tracked = new Set((await git.run(repository, 'ls-files', '-z')).split('\0'))
-  const inTheWay = (report?.files ?? []).flatMap(({ path }) =>
+  // Against what is checked out now: that may lack what the build began with.
+  const range = `HEAD...refs/heads/${branch}`
+  const names = await git.run(
+    repository,
+    'diff',
+    '--name-only',
+    '--no-renames',
+    '--no-ext-diff',
+    '-z',
+    range,
+    '--',
+  )
+  const written = names.split('\0').filter(path => path !== '')
+  const inTheWay = written.flatMap(path =>
     prefixesOf(path).filter(each => {
       const stat = lstatSync(join(repository, each), { throwIfNoEntry: false })
       return stat !== undefined && !tracked.has(each) && (each === path || !stat.isDirectory())
     }),
   )
   if (inTheWay.length === 0) return
-  const names = inTheWay.slice(0, 5).map(name => toLine(name))
+  const shown = inTheWay.slice(0, 5).map(name => toLine(name))
   throw new ToolError(
     'conflict',
-    `Files that git does not track are in the way: ${names.join(', ')}. Nothing was merged.`,
+    `Files that git does not track are in the way: ${shown.join(', ')}. Nothing was merged.`,
     { hint: 'Move them away, then try again.' },
   )
 }
@@ -194,6 +207,9 @@ async function requirePlain(runtime: Runtime, build: SavedBuild, despiteSensitiv
   })
 }
 
+/** Whatever `branch.NAME.mergeOptions` says: without a commit the branch would be deleted unmerged. */
+const AS_COMMIT = ['--quiet', '--no-squash', '--commit']
+
 async function merge(
   git: PersonGit,
   { repository, branch }: SavedBuild,
@@ -205,7 +221,7 @@ async function merge(
       hint: `Merge it by hand: git merge ${branch}`,
     })
   if ((await git.try(repository, 'merge-base', '--is-ancestor', 'HEAD', ref)).ok) {
-    const done = await git.try(repository, 'merge', '--quiet', '--ff-only', ref)
+    const done = await git.try(repository, 'merge', ...AS_COMMIT, '--ff-only', '--no-overwrite-ignore', ref)
     if (!done.ok) throw refusal(done.stderr)
     return 'fast-forward'
   }
@@ -227,7 +243,7 @@ async function merge(
       .map(name => toLine(name))
     throw refusal(names.length === 0 ? tried.stderr : `both sides changed ${names.join(', ')}.`)
   }
-  const done = await git.try(repository, 'merge', '--quiet', '--no-ff', '--no-edit', '-m', message, ref)
+  const done = await git.try(repository, 'merge', ...AS_COMMIT, '--no-ff', '--no-edit', '-m', message, ref)
   if (done.ok) return 'merge'
   await git.try(repository, 'merge', '--abort')
   throw refusal(done.stderr)
