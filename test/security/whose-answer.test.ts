@@ -270,6 +270,25 @@ describe('what a command printed beyond what was shown', () => {
     }
   })
 
+  test('of a command that goes on is read by the token that started it, and by no other', async () => {
+    const [owner, other] = [app.token('run'), app.token('read', 'run')]
+    const request = { tool: 'run_command', input: { command: 'echo mine; sleep 60', background: true } }
+    const asked = (await (await post(owner, '/api/calls', request)).json()) as { call: string }
+    const all = await app.machine.runtime.listQuestions()
+    const question = all.find(({ callId }) => callId === asked.call)
+    if (question === undefined) throw new Error('It has asked.')
+    await approve({ ...question, answer: null })
+    const begun = await post(owner, `/api/approvals/${question.id}/continue`, {})
+    const { id } = ((await begun.json()) as { data: { id: string } }).data
+    const input = { id, wait_ms: 10_000 }
+    const ask = (token: string, tool: string, input: object, run?: string) =>
+      post(token, '/api/calls', { tool, input, run })
+    expect(await (await ask(owner, 'command_output', input)).text()).toContain('mine')
+    for (const run of [undefined, question.runId])
+      expect((await ask(other, 'command_output', input, run)).status).toBe(403)
+    expect((await ask(owner, 'command_stop', { id })).status).toBe(200)
+  })
+
   test('is read by the agent whose call it was, and by no other agent', async () => {
     const call = (tool: string, input: string) =>
       `[[answer]]\n[[answer.call]]\ntool = "${tool}"\ninput = ${input}\n`

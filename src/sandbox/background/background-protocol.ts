@@ -13,6 +13,8 @@ export interface BackgroundCommand {
   lifetimeMs: number
   /** For people: the command line as it was approved. */
   title: string
+  /** Who may read what it prints, as kept-output.ts names them. */
+  owner?: string
   /** 127.0.0.1 of the host leads to these ports of its sandbox while it runs. */
   ports: readonly number[]
 }
@@ -34,6 +36,7 @@ export interface BackgroundMeta {
   folder: string
   id: string
   title: string
+  owner?: string | undefined
   startedAt: number
   lifetimeMs: number
   ports: readonly number[]

@@ -109,10 +109,10 @@ async function handle(message: ToSupervisor, sandbox: Sandbox): Promise<FromSupe
 /** Nothing runs, and nothing is remembered, when a port cannot be had. */
 async function start(command: BackgroundCommand, sandbox: Sandbox): Promise<void> {
   clearTimeout(idle.timer)
-  const { id, title, lifetimeMs } = command
+  const { id, title, owner, lifetimeMs } = command
   const place = join(folder, id)
   const { cwd } = command.profile
-  const meta = { id, title, startedAt: Date.now(), lifetimeMs, ports: command.ports, cwd }
+  const meta = { id, title, owner, startedAt: Date.now(), lifetimeMs, ports: command.ports, cwd }
   mkdirSync(place, { mode: 0o700 })
   try {
     writeMeta(place, meta)

@@ -8,6 +8,7 @@ import { foldersToWrite } from './background-write.ts'
 import { cachesFor } from './caches.ts'
 import { environmentFor } from './environment.ts'
 import { findHidden } from './hidden-paths.ts'
+import { ownerOf } from './kept-output.ts'
 import { openFolders } from './open-folders.ts'
 import type { CommandParts } from './parts.ts'
 import { startOf } from './start-of.ts'
@@ -52,6 +53,7 @@ export async function startBackground(
     id,
     ...startOf(parts, { line: request.command }, permit.command),
     title: request.command,
+    owner: ownerOf(context),
     lifetimeMs: LIFETIME_MS,
     ports: request.ports,
     profile: {

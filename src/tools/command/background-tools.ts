@@ -8,7 +8,7 @@ import type { BackgroundState } from '../../sandbox/background/background.ts'
 import { type FoundLines, readOutputLines, searchOutput } from '../../sandbox/processes/output-reader.ts'
 import { toAddress } from './background-ports.ts'
 import { explainReadOnly } from './background-write.ts'
-import { findKeptOutput } from './kept-output.ts'
+import { findKeptOutput, isOwner } from './kept-output.ts'
 import type { CommandParts } from './parts.ts'
 
 const id = () =>
@@ -57,6 +57,7 @@ function outputTool(parts: CommandParts): AnyTool {
     },
     access: () => [],
     async run({ id: handle, from, count, search, context, wait_ms }, { signal, permit, caller, run }) {
+      if (!isCall(handle)) await refuseOthers(parts, handle, { caller, run })
       const state = isCall(handle) ? undefined : await follow(parts, handle, wait_ms, signal)
       const files = outputFiles(parts, handle, { caller, run })
       const matches = search === undefined ? undefined : await matcher(search)
@@ -152,6 +153,18 @@ function listTool(parts: CommandParts): AnyTool {
 
 function isCall(handle: string): boolean {
   return /^call_[\w.-]+$/.test(handle)
+}
+
+async function refuseOthers(
+  parts: CommandParts,
+  handle: string,
+  asker: Pick<ToolContext, 'caller' | 'run'>,
+): Promise<void> {
+  const { owner } = await parts.background().state(handle)
+  if (isOwner(owner, asker)) return
+  throw new ToolError('forbidden', `Only the run or the token that started ${handle} reads its output.`, {
+    hint: 'End it with command_stop and start your own.',
+  })
 }
 
 function outputFiles(
