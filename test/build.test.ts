@@ -151,6 +151,17 @@ test('no commit without checks that ran: what was refused is in the report, sens
   expect(box.run(['pipeline', 'resume', id]).stderr).toContain('This build was discarded.')
 })
 
+test('checks that are refused as a whole: failed, and nothing is offered that would delete the work', async () => {
+  const box = open(CASES.failing, '[[permissions.rules]]\ndecision = "ask"\ntool = "self_eval"\n')
+  vendor.play(agentsOf(CASES.failing))
+  const ran = await box.kogu(['build', 'fix it', '--on-ask', 'deny', '--json'])
+  expect(ran.code, ran.stderr).toBe(1)
+  expect(JSON.parse(ran.stdout)).toMatchObject({ status: 'failed', commit: null })
+  expect(box.git('branch', '--format=%(refname:short)')).toBe('main\n')
+  const accepted = box.run(['pipeline', 'accept', String(last(ran).id)])
+  expect([accepted.code, copiesOf(box)]).toEqual([10, [last(ran).id]])
+})
+
 test('a branch is taken by one command, or refused with nothing changed: dirty files, conflicts, hooks', async () => {
   const box = open(CASES.failing)
   const coder = [...CASES.failing.coder, { name: 'write_file', input: { path: 'local.txt', content: 'x\n' } }]

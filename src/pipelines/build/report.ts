@@ -11,9 +11,11 @@ export type BuildReport = NonNullable<SavedBuild['report']>
  * The end of a build: its branch is fetched into the person's repository, where it changes neither files nor index nor
  * HEAD, and what became of it is written down. Done again after a crash, it finds that the branch is there.
  */
-export async function makeReport(parts: PipelineParts, run: SavedPipelineRun): Promise<SavedPipelineRun> {
-  const { build } = run
-  if (build === undefined) return run
+export async function makeReport(parts: PipelineParts, ended: SavedPipelineRun): Promise<SavedPipelineRun> {
+  const { build } = ended
+  if (build === undefined) return ended
+  // Checks that were refused lead to no further step: without a commit nothing is completed.
+  const run = isDone(ended, 'commit') ? ended : { ...ended, status: 'failed' as const }
   const git = personGit(parts.environment, parts.runtime.workspace)
   const commit = run.status === 'completed' ? await bringBranch(git, build) : null
   const report: BuildReport = {
