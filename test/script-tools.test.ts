@@ -111,6 +111,7 @@ describe.skipIf(typeof findUsableSystem() === 'string')('scripts of the workspac
       `#!${machine.home}/link`,
       `#!/proc/self/cwd/bin/run`,
       `#!/./proc/self/cwd/bin/run`,
+      '#!/var/run/../proc/self/cwd/bin/run',
       `#!/usr/../proc/self/cwd/bin/run`,
       '#!/usr/bin/env bin/run',
       '#!/usr/bin/env -S bin/run',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { basename, extname, isAbsolute, join, resolve } from 'node:path'
+import { basename, extname, join, resolve } from 'node:path'
 import { namesIn } from '../../core/names-in.ts'
 import { type Declaration, readDeclaration, TOOL_NAME } from './declaration.ts'
 
@@ -89,7 +89,7 @@ function namedByFirstLine(bytes: Buffer, { isWritable }: ScriptMachine): readonl
   // By `env`, a name that is looked up in folders where no agent writes.
   const isSafe = isEnv
     ? /^\w[\w.+-]*$/.test(program)
-    : isAbsolute(program) && !/^\/(?:proc|dev)\//.test(resolve(program)) && !isWritable(program)
+    : resolve(program) === program && !/^\/(?:proc|dev)\//.test(program) && !isWritable(program)
   const rest = /^(?:deno|uv)$/.test(program) && args[0] === 'run' ? args.slice(1) : args
   // The last letter may take a value: that is the script itself.
   const isPlain = (word: string, index: number): boolean =>
