@@ -280,6 +280,10 @@ test.each([
   "echo 'make deploy' | bash -o errexit",
   "echo 'make deploy' | bash -eO extglob",
   "bash --rcfile x <<< 'make deploy'",
+  "bash -co errexit 'make deploy'",
+  "bash -oc errexit 'make deploy'",
+  "bash -c -o errexit 'make deploy'",
+  "pwsh -NoLogo -Command 'make deploy'",
   "source -- /dev/stdin <<< 'make deploy'",
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a parameter of the shell
   "sh -c 'make ${10}' 0 1 2 3 4 5 6 7 8 9 deploy",

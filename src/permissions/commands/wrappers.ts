@@ -183,19 +183,23 @@ export function isShell(program: string): boolean {
   return SHELLS.test(program)
 }
 
+/** Letters of a shell with `o` among them, as in `-euo pipefail` and `-co errexit CODE`; not `-Command` and `-NoLogo`. */
+const BEFORE_VALUE =
+  /^(?:[-+][a-cefhiklmnprstuvxBCDEHPT]*[oO][a-cefhiklmnprstuvxBCDEHPT]*|--(?:rcfile|init-file))$/
+
 function unwrapShell(args: Arg[], stdin: string | null): Wrapped {
   const words = args.map(seen)
+  const isValue = (i: number): boolean => BEFORE_VALUE.test(words[i - 1] ?? '')
   const at = words.findIndex(
     word => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word) || word === '--command' || /^-Command$/i.test(word),
   )
   if (at !== -1) {
     let code = at + 1
-    while (/^[-+][a-zA-Z]|^--$/.test(words[code] ?? '')) code += 1
+    while (/^[-+][a-zA-Z]|^--$/.test(words[code] ?? '') || (code < words.length && isValue(code))) code += 1
     // `bash -c 'rm -rf "$@"' x /`: the words after the code are its parameters.
     return runs('text as a shell script', withParameters(words[code] ?? '', words.slice(code + 1)))
   }
   const isOption = (i: number): boolean => /^[-+]/.test(words[i] ?? '')
-  const isValue = (i: number): boolean => /^(?:[-+]\w*[oO]|--(?:rcfile|init-file))$/.test(words[i - 1] ?? '')
   const script = args.find((_, i) => !isOption(i) && !isValue(i))
   if (script?.content !== undefined) return runs('the output of a command', script.content)
   const fromInput = script === undefined || words.includes('-s') || isInput(seen(script))
