@@ -192,9 +192,10 @@ async function judge(database: Database, place: Place, { runs, kills }: Killed):
     const { unknown = 0, left = '' } = row ?? {}
     counts.unknown += unknown
     counts.twice += lines.length - new Set(lines).size
-    if (left?.startsWith('completed') === true)
-      counts.lost += Math.max(0, LINES - new Set(lines).size - unknown)
-    else console.log(`  not completed: ${run} ${left}`)
+    const lost = Math.max(0, LINES - new Set(lines).size - unknown)
+    if (left?.startsWith('completed') !== true) console.log(`  not completed: ${run} ${left}`)
+    else if (lost > 0) await tellLost(database, run, lines)
+    if (left?.startsWith('completed') === true) counts.lost += lost
   }
   const stuck = runs.length - completed
   const all = Object.values(kills).reduce((sum, each) => sum + each, 0)
@@ -207,6 +208,17 @@ async function judge(database: Database, place: Place, { runs, kills }: Killed):
     target: `none twice, lost or stuck, of ${KILLS} kills`,
     verdict: verdict(counts.twice + counts.lost + stuck === 0 && all >= KILLS),
   })
+}
+
+/** Which lines of a run are not in its file, and what its calls said. */
+async function tellLost(database: Database, run: string, lines: readonly string[]): Promise<void> {
+  const calls = await database.query<{ call_id: string; input: unknown; output: string; effects: unknown }>(
+    `SELECT t.call_id, t.input, t.output, t.effects FROM tool_executions t JOIN agent_executions e ON e.id = t.execution_id
+     WHERE e.workflow_run_id = $1 ORDER BY t.created_at`,
+    [run],
+  )
+  console.log(`  lost in ${run}; there are ${lines.join(', ')}`)
+  for (const call of calls) console.log(`    ${JSON.stringify(call).slice(0, 900)}`)
 }
 
 function linesOf(file: string): string[] {
