@@ -75,7 +75,7 @@ export async function measureBuildKills(): Promise<Row[]> {
 /** Goes on with what was left; what is wrong then. */
 async function lookAfterKill(box: BuildBox): Promise<string | undefined> {
   const folder = join(box.home, 'state/kogu-builds')
-  const known = box.json(['pipeline', 'list']).runs.length > 0 || countEnded(box) > 0
+  const known = box.json(['pipeline', 'list']).runs.length > 0 || endedOf(box).length > 0
   // Killed before it was written down: the next one removes what was left of it.
   const resumed = await box.kogu(known ? ['pipeline', 'resume', idOf(box)] : ['build', 'fix it'])
   const copies = existsSync(folder)
@@ -96,12 +96,14 @@ const recordsOf = (box: BuildBox): string => {
   return join(folder, workspace, 'pipelines/runs/ended')
 }
 
-function countEnded(box: BuildBox): number {
-  return existsSync(recordsOf(box)) ? readdirSync(recordsOf(box)).length : 0
+/** Without a draft that a killed process left. */
+function endedOf(box: BuildBox): string[] {
+  const names = existsSync(recordsOf(box)) ? readdirSync(recordsOf(box)) : []
+  return names.filter(name => name.endsWith('.json'))
 }
 
 function idOf(box: BuildBox): string {
-  const [ended = ''] = countEnded(box) > 0 ? readdirSync(recordsOf(box)) : []
+  const [ended = ''] = endedOf(box)
   return ended === '' ? buildIn(box) : ended.replace('.json', '')
 }
 
